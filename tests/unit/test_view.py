@@ -1,0 +1,168 @@
+"""The URL state: every view survives its own link, and no link can break a page."""
+
+from dataclasses import replace
+from datetime import date
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbdash import view
+from kbdash.view import CompareView, CompetitionView, OverviewView, Ref, SubmissionView, UserView, View
+
+VIEWS = [OverviewView, CompetitionView, SubmissionView, CompareView, UserView]
+
+word = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=40)
+maybe_word = st.none() | word
+maybe_day = st.none() | st.dates()
+number = st.integers(0, view.MAX_ID)
+seconds = st.floats(1e-12, 1e6)
+refs = st.none() | st.builds(Ref, number, maybe_word)
+line = st.integers(1, 9999)
+lines = st.none() | st.tuples(line, line).map(lambda pair: (min(pair), max(pair)))
+
+competition_views = st.builds(
+    CompetitionView,
+    problem=maybe_word,
+    runner=maybe_word,
+    users=st.lists(word, max_size=view.MAX_PINS, unique=True).map(tuple),
+    since=maybe_day,
+    until=maybe_day,
+    failures=st.booleans(),
+    hide_flagged=st.booleans(),
+    tab=st.sampled_from(view.TABS),
+    top=st.integers(5, view.MAX_TOP),
+    find=word | st.just(""),
+    sort=st.sampled_from(view.SORTS + tuple(f"-{key}" for key in view.SORTS)),
+    page=st.integers(1, 1_000_000),
+    my_time=st.none() | seconds,
+    ecdf=st.booleans(),
+    skip_shapes=st.lists(st.integers(0, 999), max_size=100, unique=True).map(tuple),
+)
+submission_views = st.builds(
+    SubmissionView,
+    id=st.none() | number,
+    runner=maybe_word,
+    competition=maybe_word,
+    line=lines,
+    find=word | st.just(""),
+    walk=st.sampled_from(["board", "user", "bests"]),
+    since=maybe_day,
+    until=maybe_day,
+    hide_flagged=st.booleans(),
+)
+compare_views = st.builds(CompareView, a=refs, b=refs, mode=st.sampled_from(["unified", "split"]))
+user_views = st.builds(UserView, user=maybe_word, find=word, problem=maybe_word, runner=maybe_word)
+any_view = st.one_of(competition_views, submission_views, compare_views, user_views)
+
+names = {param.name for kind in VIEWS for _, _, param in view.params_of(kind)} | {"junk", "page"}
+odd_text = st.sampled_from(["9" * 400, "-1", "1e9", "NaN", "inf", "٣", "\x00", "2026-02-30"])
+any_text = st.text(max_size=300) | odd_text
+junk = st.dictionaries(st.sampled_from(sorted(names)) | any_text, st.lists(any_text, max_size=40))
+
+
+@given(any_view)
+def test_a_view_survives_its_own_query(state: View) -> None:
+    assert type(state).parse(state.query()) == (state, ())
+
+
+@given(any_view)
+def test_a_view_survives_its_own_link(state: View) -> None:
+    read = parse_qs(urlsplit(view.href("page", state)).query, strict_parsing=bool(state.query()))
+    assert type(state).parse(read)[0] == state
+
+
+@given(junk, st.sampled_from(VIEWS))
+def test_any_junk_parses_into_a_view_that_links(params: dict[str, list[str]], kind: type[View]) -> None:
+    state, notes = kind.parse(params)
+    assert kind.parse(state.query()) == (state, ())
+    assert len(notes) <= view.MAX_NOTES
+    assert all(len(note) < 400 and "\x00" not in note for note in notes)
+    view.href("page", state).encode("ascii")
+
+
+def test_defaults_make_an_empty_query() -> None:
+    assert all(kind().query() == {} for kind in VIEWS)
+
+
+def test_the_documented_parameters_keep_their_names() -> None:
+    state = CompetitionView(
+        problem="nvfp4_gemm",
+        runner="NVIDIA",
+        users=("1", "2"),
+        since=date(2025, 12, 1),
+        until=date(2025, 12, 21),
+        failures=True,
+        hide_flagged=True,
+        tab="hardware",
+        top=10,
+    )
+    assert view.href("nvfp4", state) == (
+        "/nvfp4?problem=nvfp4_gemm&runner=NVIDIA&user=1&user=2&from=2025-12-01&to=2025-12-21"
+        "&passed=all&flags=hide&tab=hardware&top=10"
+    )
+    assert view.href("submission", SubmissionView(id=7, line=(10, 20))) == "/submission?id=7&line=10-20"
+    assert view.href("compare", CompareView(Ref(1), Ref(2, "H100"))) == "/compare?a=1&b=2%40H100"
+
+
+@pytest.mark.parametrize(
+    ("params", "note"),
+    [
+        ({"tab": ["nothing"]}, "Ignored tab=nothing"),
+        ({"from": ["2026-02-30"]}, "Ignored from=2026-02-30"),
+        ({"top": ["99999"]}, "Read top=99999 as 1000"),
+        ({"user": [str(n) for n in range(99)]}, "Too many values for user: only 12 can be shown"),
+        ({"probelm": ["x"]}, "This page does not know: probelm"),
+        ({"problem": ["x" * 101]}, "Ignored problem=" + "x" * 40 + "…"),
+        ({"mine": ["-3us"]}, "Ignored mine=-3us"),
+    ],
+)
+def test_notes_name_what_was_ignored(params: dict[str, list[str]], note: str) -> None:
+    assert CompetitionView.parse(params)[1] == (note,)
+
+
+def test_repeated_single_parameters_take_the_last_and_say_so() -> None:
+    state, notes = CompetitionView.parse({"tab": ["hardware", "progression"]})
+    assert state.tab == "progression"
+    assert notes == ("Too many values for tab: only 1 can be shown",)
+
+
+def test_an_empty_value_is_no_value() -> None:
+    assert CompetitionView.parse({"problem": [""], "user": ["", "7"]}) == (CompetitionView(users=("7",)), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds_"),
+    [
+        ("30us", 30e-6), ("30 µs", 30e-6), ("30μs", 30e-6), ("1.2ms", 1.2e-3), ("850 ns", 850e-9),
+        ("2s", 2.0), ("3e-05", 3e-5), ("1e3us", 1e-3),
+        ("", None), ("fast", None), ("nan", None), ("inf", None), ("0", None), ("-1us", None), ("1e99", None),
+    ],
+)  # fmt: skip
+def test_times_as_people_write_them(text: str, seconds_: float | None) -> None:
+    assert view.read_time(text) == seconds_
+
+
+@pytest.mark.parametrize(("text", "seconds_"), [("30us", 30e-6), ("9954ns", 9.954e-6), ("1.5s", 1.5)])
+def test_times_are_written_in_the_shortest_unit(text: str, seconds_: float) -> None:
+    assert view.write_time(seconds_) == text
+
+
+def test_another_problem_keeps_pins_and_drops_what_belongs_to_the_board() -> None:
+    before = CompetitionView(problem="a", runner="H100", users=("7",), page=4, find="x", tab="hardware")
+    after = replace(before, problem="b", my_time=1e-5, skip_shapes=(1,)).after(before)
+    assert after == CompetitionView(problem="b", users=("7",), tab="hardware")
+
+
+def test_a_filter_leads_back_to_the_first_page_and_paging_does_not() -> None:
+    before = CompetitionView(page=4)
+    assert CompetitionView(page=4, failures=True).after(before).page == 1
+    assert CompetitionView(page=5).after(before).page == 5
+
+
+def test_the_root_forwards_to_known_pages_only() -> None:
+    pages = ("submission", "nvfp4")
+    assert view.forward({"page": ["submission"], "id": ["7"]}, pages) == ("submission", {"id": ["7"]})
+    assert view.forward({"page": ["https://x.example"], "id": ["7"]}, pages) is None
+    assert view.forward({}, pages) is None
