@@ -1,0 +1,92 @@
+"""Axes: logarithmic time in the board's unit, UTC dates, plain numbers."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from kbdash.charts.canvas import SMALL, Spec
+from kbdash.palette import Theme
+from kbdash.units import THIN, Unit
+
+LOWER_IS_BETTER = "lower is better"
+_NICE_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def plain_axis(theme: Theme, title: str = "", **more: Any) -> Spec:
+    """An axis in the quiet colours, not zoomable: a finger on a phone must still scroll the page."""
+    return {
+        "title": {"text": title, "font": {"size": SMALL, "color": theme.muted}, "standoff": 8},
+        "tickfont": {"size": SMALL, "color": theme.muted},
+        "gridcolor": theme.grid,
+        "linecolor": theme.grid,
+        "zeroline": False,
+        "fixedrange": True,
+        "automargin": True,
+    } | more
+
+
+def time_axis(bounds: tuple[float, float], unit: Unit, theme: Theme, title: str, **more: Any) -> Spec:
+    """A logarithmic axis from the low to the high bound, both in `unit`, with the unit on its ticks."""
+    low, high = bounds
+    values = log_ticks(low, high)
+    ticks = {
+        "type": "log",
+        "range": [math.log10(low), math.log10(high)],
+        "tickmode": "array",
+        "tickvals": values,
+        "ticktext": [f"{tick_text(value)}{THIN}{unit.name}" for value in values],
+    }
+    return plain_axis(theme, title) | ticks | more
+
+
+def date_axis(theme: Theme, **more: Any) -> Spec:
+    """An axis of UTC dates that says so."""
+    return plain_axis(theme, "UTC") | {"type": "date", "showgrid": False, "nticks": 7} | more
+
+
+def bounds_of(values: Iterable[float], *, pad: float = 0.04) -> tuple[float, float] | None:
+    """The low and high end of a log axis that holds all positive values with a little air; None without any."""
+    numbers = np.asarray(list(values) if not isinstance(values, np.ndarray) else values, dtype=float)
+    numbers = numbers[np.isfinite(numbers) & (numbers > 0)]
+    if not numbers.size:
+        return None
+    low, high = float(numbers.min()), float(numbers.max())
+    air = max((high / low) ** pad, 1.02)
+    return low / air, high * air
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers between two positive bounds: decades, 1-2-5 under two decades, even steps when that is too few."""
+    decades = math.log10(high / low)
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    if decades >= 2:
+        every = math.ceil(decades / 6)
+        return _within([10.0**exponent for exponent in exponents if exponent % every == 0], low, high)
+    ticks = _within([digit * 10.0**exponent for exponent in exponents for digit in (1, 2, 5)], low, high)
+    return ticks if len(ticks) >= 3 else _even_ticks(low, high)
+
+
+def tick_text(value: float) -> str:
+    """A tick's number without needless digits: 0.5, 10, 2,000."""
+    return f"{float(f'{value:.12g}'):,.{_places(value)}f}"
+
+
+def _places(value: float) -> int:
+    """How many decimals a round number needs (12 at most)."""
+    _, _, fraction = f"{value:.12f}".rstrip("0").partition(".")
+    significant = f"{value:.12g}"
+    return len(significant.partition(".")[2]) if "e" not in significant else len(fraction)
+
+
+def _even_ticks(low: float, high: float) -> list[float]:
+    rough = (high - low) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * nice for nice in _NICE_STEPS if size * nice >= rough)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return _within([float(f"{count * step:.10g}") for count in range(first, last + 1)], low, high)
+
+
+def _within(ticks: list[float], low: float, high: float) -> list[float]:
+    return [tick for tick in ticks if low <= tick <= high]

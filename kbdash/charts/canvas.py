@@ -1,0 +1,122 @@
+"""What all figures share: background, type, margins, and what stands there when there is nothing to draw."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kbdash.palette import Theme, theme_of
+
+Spec = dict[str, Any]
+
+POINT_LIMIT = 5_000  # what one chart sends to the browser, at most
+GL_ABOVE = 1_000  # SVG draws fewer points crisper, WebGL draws more of them faster
+FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", sans-serif'
+FONT_SIZE = 13
+SMALL = 12
+
+# Zooming is done with the page's filters; the only tool left is the camera.
+_TOOLS = ["zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale"]
+
+
+def figure(traces: Sequence[Spec], theme: Theme, *, height: int, **layout: Any) -> go.Figure:
+    """A figure in the page's colours; `layout` completes or replaces what all charts share."""
+    return go.Figure({"data": list(traces), "layout": _layout(theme, height) | layout})
+
+
+def message(text: str, theme: str = "light", *, height: int = 220) -> go.Figure:
+    """A figure without data that says why there is none; `text` must be our own words."""
+    tokens = theme_of(theme)
+    hidden = {"visible": False, "fixedrange": True}
+    return figure(
+        [],
+        tokens,
+        height=height,
+        xaxis=hidden,
+        yaxis=hidden,
+        annotations=[
+            note(text, tokens, x=0.5, y=0.5, xanchor="center", yanchor="middle", size=FONT_SIZE + 1)
+        ],
+    )
+
+
+def config(file_name: str) -> dict[str, Any]:
+    """The options `st.plotly_chart` takes beside a figure: only the camera, which saves `file_name`.png."""
+    return {
+        "displaylogo": False,
+        "toImageButtonOptions": {"format": "png", "filename": file_name, "scale": 2},
+    }
+
+
+def note(text: str, theme: Theme, *, x: float, y: float, size: int = SMALL, **more: Any) -> Spec:
+    """A line of text on the paper, in the quiet colour."""
+    return {
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        "font": {"size": size, "color": theme.muted},
+    } | more
+
+
+def rows_of(columns: Iterable[object]) -> np.ndarray[Any, Any]:
+    """The columns side by side as customdata; an object array, because Plotly copies lists ten times slower."""
+    filled = [np.asarray(column, dtype=object) for column in columns]
+    return np.stack(filled, axis=1) if filled and len(filled[0]) else np.empty((0, len(filled)), dtype=object)
+
+
+def stamps(times: pd.Series) -> np.ndarray[Any, Any]:
+    """UTC times as the text Plotly reads; it knows no time zones, so the axis says UTC."""
+    utc = pd.to_datetime(times, utc=True).dt.tz_localize(None)
+    return np.datetime_as_string(utc.to_numpy(dtype="datetime64[s]"), unit="s")
+
+
+def scatter(points: int) -> str:
+    """The trace type that draws so many points best."""
+    return "scattergl" if points > GL_ABOVE else "scatter"
+
+
+def thinned(frame: pd.DataFrame, keep: pd.Series, limit: int) -> pd.DataFrame:
+    """At most `limit` rows in their order: all that `keep` marks, and of the others every so-many-th."""
+    if len(frame) <= limit:
+        return frame
+    kept, others = np.flatnonzero(keep), np.flatnonzero(~keep)
+    if len(kept) >= limit:
+        return frame.iloc[_evenly(kept, limit)]
+    return frame.iloc[np.sort(np.concatenate([kept, _evenly(others, limit - len(kept))]))]
+
+
+def _evenly(places: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+    return places[np.linspace(0, len(places) - 1, count).round().astype(int)] if count else places[:0]
+
+
+def _layout(theme: Theme, height: int) -> Mapping[str, Any]:
+    # The page's own background rather than a transparent one: the same to look at, and a saved picture stays
+    # legible wherever it is pasted.
+    return {
+        "template": {},
+        "height": height,
+        "margin": {"l": 12, "r": 12, "t": 28, "b": 12},
+        "paper_bgcolor": theme.background,
+        "plot_bgcolor": theme.background,
+        "font": {"family": FONT, "size": FONT_SIZE, "color": theme.text},
+        "hovermode": "closest",
+        "hoverlabel": {
+            "bgcolor": theme.surface,
+            "bordercolor": theme.muted,
+            "align": "left",
+            "font": {"family": FONT, "size": FONT_SIZE, "color": theme.text},
+        },
+        "showlegend": False,
+        "uirevision": "keep",
+        "modebar": {
+            "remove": _TOOLS,
+            "bgcolor": "rgba(0,0,0,0)",
+            "color": theme.muted,
+            "activecolor": theme.text,
+        },
+    }
