@@ -1,0 +1,44 @@
+"""The embedded sample dataset: synthetic rows under the file names and schemas of the real one."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from kbdash.sample.boards import ALL_FILES
+from kbdash.sample.writer import write_sample
+
+__all__ = ["FORMAT_VERSION", "ensure_sample", "write_sample"]
+
+# Raise it whenever the written bytes change, so that nobody is served the sample of an older release.
+FORMAT_VERSION = 1
+
+
+def ensure_sample(cache: Path) -> Path:
+    """The folder of the sample inside `cache`, written first when it is not there."""
+    folder = cache / f"sample-{FORMAT_VERSION}"
+    if _is_complete(folder):
+        return folder
+    cache.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".sample-", dir=cache))
+    try:
+        write_sample(draft)
+        _move_into_place(draft, folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return folder
+
+
+def _is_complete(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in ALL_FILES)
+
+
+def _move_into_place(draft: Path, folder: Path) -> None:
+    """Renames the finished draft, unless another process was faster; mends a folder that lost files."""
+    try:
+        os.replace(draft, folder)
+    except OSError:
+        if _is_complete(folder):
+            return
+        for name in ALL_FILES:
+            os.replace(draft / name, folder / name)

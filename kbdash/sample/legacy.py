@@ -1,0 +1,159 @@
+"""The AMD legacy files: one row per run, nested structs, code as bytes, users as small integers."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kbdash.sample.boards import LEGACY_BOARDS, LegacyBoard
+from kbdash.sample.careers import attempt_counts, experiments, sittings, steps
+from kbdash.sample.kernels import TOP_LEVEL, Draft, render, revised, starting_template
+
+GPUS = ("AMD Instinct MI300X", "AMD Instinct MI300X VF", "AMD Instinct MI325X", None)
+_GPU_SHARES = (0.84, 0.09, 0.05, 0.02)
+
+_ERRORS = (
+    "Memory access fault by GPU node-2 (Agent handle: 0x5a3e10) on address 0x7e0000. Reason: Unknown.\n",
+    "triton.compiler.errors.CompilationError: at 41:12: incompatible shapes for dot\n",
+    "RuntimeError: Error building extension 'sample': ninja: build stopped: subcommand failed.\n",
+    "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 3.52 GiB.\n",
+    "ImportError: cannot import name 'tile_kernel' from 'submission'\n",
+)
+_MISMATCH = "mismatch found! custom implementation doesn't match reference: (12, 7): -0.5 != 0.25"
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyRun:
+    """One run of a submission; `start` and `end` are microseconds after 1970."""
+
+    mode: str
+    start: int
+    end: int
+    passed: bool
+    score: float | None
+    result: dict[str, str]
+    gpu: str | None
+    stderr: str = ""
+    exit_code: int = 0
+    compilation: dict[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LegacySubmission:
+    """One upload; a submission without runs gives one row whose run columns are all null."""
+
+    board: LegacyBoard
+    user: int
+    at: int
+    file_name: str
+    code: bytes | None
+    runs: tuple[LegacyRun, ...] = field(default=())
+
+
+def legacy_submissions(seed: int) -> list[LegacySubmission]:
+    """All AMD legacy submissions before the traps are added."""
+    submissions: list[LegacySubmission] = []
+    for board in LEGACY_BOARDS:
+        rng = np.random.default_rng([seed, board.id])
+        users = rng.permutation(150)[: board.users] + 1
+        counts = attempt_counts(board.users, board.submissions, rng)
+        for place, (user, count) in enumerate(zip(users.tolist(), counts.tolist(), strict=True)):
+            submissions.extend(_career(board, user, count, place / board.users, rng))
+    return submissions
+
+
+def _career(
+    board: LegacyBoard, user: int, count: int, place: float, rng: np.random.Generator
+) -> Iterator[LegacySubmission]:
+    times = sittings(board.opens, board.ends, count, place, rng).tolist()
+    progress = steps(count, rng)
+    spread = 1.0 + 0.02 * rng.random() + 2.2 * place**2 * rng.random()
+    seconds = board.best * spread * max(board.head_start / spread, 1.0) ** (1.0 - progress) * experiments(count, rng)
+    draft = Draft(board.kernel, board.name, f"u{user:03d}", style=int(rng.integers(1, 8)) if place < 0.85 else 0)
+    for i in range(count):
+        level = min(TOP_LEVEL, int(progress[i] * (TOP_LEVEL + 1)))
+        draft = revised(draft, level, int(rng.integers(1 << 16)), int(rng.integers(1 << 16)))
+        text = starting_template(board.kernel) if i == 0 and rng.random() < 0.3 else render(draft)
+        runs = tuple(_runs(board, times[i], float(seconds[i]), rng))
+        name = "submission.py" if user % 3 else f"{board.name}_v{i + 1}.py"
+        yield LegacySubmission(board, user, times[i], name, text.encode(), runs)
+
+
+def _runs(board: LegacyBoard, at: int, seconds: float, rng: np.random.Generator) -> Iterator[LegacyRun]:
+    """The runs that one command starts, up to the first that fails."""
+    asked = rng.choice(5, p=(0.56, 0.2, 0.14, 0.06, 0.04))
+    modes = (("test", "benchmark", "leaderboard", "leaderboard"), ("test",), ("benchmark",), (), ("profile.0",))[asked]
+    gpu = GPUS[int(rng.choice(len(GPUS), p=_GPU_SHARES))]
+    if board.devices > 1 and gpu:
+        gpu = "AMD Instinct MI300X VF" if gpu.endswith("VF") else "AMD Instinct MI300X"
+    start = at + int(rng.integers(20_000_000, 90_000_000))
+    for order, mode in enumerate(modes):
+        end = start + int(rng.integers(4_000_000, 45_000_000))
+        # A fourth run repeats the third with a secret seed; nothing in the file tells the two apart.
+        luck = 0.97 if order == 3 else (0.72, 0.93, 0.96)[min(order, 2)]
+        if rng.random() >= luck:
+            yield _failed(board, mode, start, end, gpu, rng)
+            return
+        yield passed_run(board, mode, start, end, seconds, gpu, rng)
+        start = end + 1_500_000
+
+
+def _failed(
+    board: LegacyBoard, mode: str, start: int, end: int, gpu: str | None, rng: np.random.Generator
+) -> LegacyRun:
+    kind = int(rng.integers(8))
+    if kind < len(_ERRORS):
+        return LegacyRun(mode, start, end, False, None, {}, gpu, "Traceback (most recent call last):\n" + _ERRORS[kind], 1)
+    if kind == len(_ERRORS):
+        return LegacyRun(mode, start, end, False, None, {}, gpu, "Killed: the run took longer than allowed\n", -9)
+    prefix = "test" if mode == "test" else "benchmark"
+    result = {"check": "fail", f"{prefix}-count": str(len(board.shapes)), f"{prefix}.0.spec": board.shapes[0],
+              f"{prefix}.0.status": "fail", f"{prefix}.0.error": _MISMATCH}
+    return LegacyRun(mode, start, end, False, None, result, gpu, "", 112)
+
+
+def passed_run(
+    board: LegacyBoard, mode: str, start: int, end: int, seconds: float, gpu: str | None, rng: np.random.Generator
+) -> LegacyRun:
+    """A run that passed; a ranked one has a score, the geometric mean of the shape times it logs."""
+    if mode == "test":
+        result = {"check": "pass", "test-count": str(min(5, len(board.shapes)))}
+        for i, spec in enumerate(board.shapes[:5]):
+            result |= {f"test.{i}.spec": spec, f"test.{i}.status": "pass"}
+        return LegacyRun(mode, start, end, True, None, result, gpu)
+    if mode.startswith("profile"):
+        result = {"benchmark-count": "1", "benchmark.0.spec": board.shapes[0], "benchmark.0.report": "c2FtcGxlIHRyYWNl"}
+        return LegacyRun(mode, start, end, True, None, result, gpu)
+    means = _shape_means(board, seconds, rng)
+    result = _benchmark_result(board, means, rng)
+    score = geometric_mean(means) if mode == "leaderboard" else None
+    return LegacyRun(mode, start, end, True, score, result, gpu)
+
+
+def geometric_mean(means_ns: list[float]) -> float:
+    """Seconds: the product of the shape times to the power of one over their number, as the platform computes it."""
+    return math.pow(math.prod(mean / 1e9 for mean in means_ns), 1.0 / len(means_ns))
+
+
+def _shape_means(board: LegacyBoard, seconds: float, rng: np.random.Generator) -> list[float]:
+    """Mean times in nanoseconds per ranked shape around a geometric mean of `seconds`."""
+    size = np.linspace(-0.8, 0.8, board.ranked_shapes) if board.ranked_shapes > 1 else np.zeros(1)
+    skew = size + rng.normal(0.0, 0.05, board.ranked_shapes)
+    means = seconds * 1e9 * np.exp(skew - skew.mean()) * (1.0 + rng.exponential(0.006, board.ranked_shapes))
+    return [round(float(mean), 2) for mean in means]
+
+
+def _benchmark_result(board: LegacyBoard, means: list[float], rng: np.random.Generator) -> dict[str, str]:
+    """What the evaluation logs about each shape: all values are text, times in nanoseconds."""
+    runs = 3 if board.name == "amd-mla-decode" else 100
+    result = {"check": "pass", "benchmark-count": str(len(means))}
+    for i, mean in enumerate(means):
+        std = mean * (0.004 + 0.02 * float(rng.random()))
+        result |= {f"benchmark.{i}.spec": board.shapes[i], f"benchmark.{i}.runs": str(runs),
+                   f"benchmark.{i}.mean": repr(mean), f"benchmark.{i}.std": repr(std),
+                   f"benchmark.{i}.err": repr(std / math.sqrt(runs))}
+        if board.name != "amd-mla-decode":
+            result |= {f"benchmark.{i}.best": repr(float(round(mean - 1.4 * std))),
+                       f"benchmark.{i}.worst": repr(float(round(mean + 4.0 * std)))}
+    return result
