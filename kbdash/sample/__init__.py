@@ -1,6 +1,5 @@
 """The embedded sample dataset: synthetic rows under the file names and schemas of the real one."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -36,9 +35,9 @@ def _is_complete(folder: Path) -> bool:
 def _move_into_place(draft: Path, folder: Path) -> None:
     """Renames the finished draft, unless another process was faster; mends a folder that lost files."""
     try:
-        os.replace(draft, folder)
+        draft.replace(folder)
     except OSError:
         if _is_complete(folder):
             return
         for name in ALL_FILES:
-            os.replace(draft / name, folder / name)
+            (draft / name).replace(folder / name)

@@ -59,35 +59,121 @@ def _nvfp4() -> tuple[SampleBoard, ...]:
     onprem, modal = "NVIDIA", "B200"
     close = day("2026-01-20T07:59")
     return (
-        SampleBoard(595, "nvfp4_gemv", NVFP4, "gemv", (Lane(onprem, 19.2e-6),), day("2025-11-10"),
-                    day("2025-11-30T07:30"), day("2025-11-29T06:59"), 1450, 64, 0.34, 60.0),
-        SampleBoard(597, "nvfp4_gemm", NVFP4, "scaled_gemm", (Lane(onprem, 10.4e-6),), day("2025-11-29T12:00"),
-                    day("2025-12-21T08:20"), day("2025-12-21T07:59"), 1650, 46, 0.54, 40.0),
-        SampleBoard(598, "nvfp4_dual_gemm", NVFP4, "dual_gemm", (Lane(onprem, 13.3e-6),), day("2025-12-21T12:00"),
-                    day("2026-01-20T08:10"), close, 2700, 48, 0.64, 15.0),
-        SampleBoard(697, "modal_nvfp4_dual_gemm", NVFP4, "dual_gemm", (Lane(modal, 13.2e-6),), day("2026-01-18"),
-                    day("2026-01-20T07:59"), close, 420, 30, 0.6, 12.0),
-        SampleBoard(730, "nvfp4_group_gemm", NVFP4, "group_gemm", (Lane(modal, 13.6e-6), Lane(onprem, 16.1e-6)),
-                    day("2026-01-20T10:00"), day("2026-02-21T08:00"), day("2026-02-21T07:30"), 1250, 44, 0.38,
-                    120.0, echo=0.25),
+        SampleBoard(
+            595,
+            "nvfp4_gemv",
+            NVFP4,
+            "gemv",
+            (Lane(onprem, 19.2e-6),),
+            day("2025-11-10"),
+            day("2025-11-30T07:30"),
+            day("2025-11-29T06:59"),
+            1450,
+            64,
+            0.34,
+            60.0,
+        ),
+        SampleBoard(
+            597,
+            "nvfp4_gemm",
+            NVFP4,
+            "scaled_gemm",
+            (Lane(onprem, 10.4e-6),),
+            day("2025-11-29T12:00"),
+            day("2025-12-21T08:20"),
+            day("2025-12-21T07:59"),
+            1650,
+            46,
+            0.54,
+            40.0,
+        ),
+        SampleBoard(
+            598,
+            "nvfp4_dual_gemm",
+            NVFP4,
+            "dual_gemm",
+            (Lane(onprem, 13.3e-6),),
+            day("2025-12-21T12:00"),
+            day("2026-01-20T08:10"),
+            close,
+            2700,
+            48,
+            0.64,
+            15.0,
+        ),
+        SampleBoard(
+            697,
+            "modal_nvfp4_dual_gemm",
+            NVFP4,
+            "dual_gemm",
+            (Lane(modal, 13.2e-6),),
+            day("2026-01-18"),
+            day("2026-01-20T07:59"),
+            close,
+            420,
+            30,
+            0.6,
+            12.0,
+        ),
+        SampleBoard(
+            730,
+            "nvfp4_group_gemm",
+            NVFP4,
+            "group_gemm",
+            (Lane(modal, 13.6e-6), Lane(onprem, 16.1e-6)),
+            day("2026-01-20T10:00"),
+            day("2026-02-21T08:00"),
+            day("2026-02-21T07:30"),
+            1250,
+            44,
+            0.38,
+            120.0,
+            echo=0.25,
+        ),
     )
 
 
 def _amd_1_1m() -> tuple[SampleBoard, ...]:
     opens, ends, deadline = day("2026-03-06"), day("2026-04-07T08:30"), day("2026-04-07T07:59")
-    facts = ((763, "amd-mxfp4-mm", "hip_gemm", 7.6e-6, 720, 0.5, 3.5), (764, "amd-moe-mxfp4", "hip_moe", 71e-6, 420, 0.46, 2.8),
-             (765, "amd-mixed-mla", "hip_attention", 15.1e-6, 380, 0.42, 90.0))
-    return tuple(SampleBoard(id_, name, AMD_1_1M, kernel, (Lane("MI355X", best),), opens, ends, deadline, rows, 36,
-                             rate, start) for id_, name, kernel, best, rows, rate, start in facts)
+    facts = (
+        (763, "amd-mxfp4-mm", "hip_gemm", 7.6e-6, 720, 0.5, 3.5),
+        (764, "amd-moe-mxfp4", "hip_moe", 71e-6, 420, 0.46, 2.8),
+        (765, "amd-mixed-mla", "hip_attention", 15.1e-6, 380, 0.42, 90.0),
+    )
+    return tuple(
+        SampleBoard(
+            id_, name, AMD_1_1M, kernel, (Lane("MI355X", best),), opens, ends, deadline, rows, 36, rate, start
+        )
+        for id_, name, kernel, best, rows, rate, start in facts
+    )
 
 
 def _helion() -> tuple[SampleBoard, ...]:
     opens, ends, deadline = day("2026-03-14T16:30"), day("2026-03-15T01:12"), day("2026-03-15T01:00")
-    facts = ((766, "causal_conv1d", 10.3e-6, 86), (767, "fp8_quant", 8.5e-6, 52),
-             (768, "gated_deltanet_chunk_fwd_h", 7.8e-6, 74), (769, "gated_deltanet_chunk_fwd_o", 5.9e-6, 48),
-             (770, "gated_deltanet_recompute_w_u", 6.7e-6, 72))
-    return tuple(SampleBoard(id_, name, HELION, "helion", (Lane("B200_Nebius", best),), opens, ends, deadline, rows,
-                             14, 0.42, 20.0) for id_, name, best, rows in facts)
+    facts = (
+        (766, "causal_conv1d", 10.3e-6, 86),
+        (767, "fp8_quant", 8.5e-6, 52),
+        (768, "gated_deltanet_chunk_fwd_h", 7.8e-6, 74),
+        (769, "gated_deltanet_chunk_fwd_o", 5.9e-6, 48),
+        (770, "gated_deltanet_recompute_w_u", 6.7e-6, 72),
+    )
+    return tuple(
+        SampleBoard(
+            id_,
+            name,
+            HELION,
+            "helion",
+            (Lane("B200_Nebius", best),),
+            opens,
+            ends,
+            deadline,
+            rows,
+            14,
+            0.42,
+            20.0,
+        )
+        for id_, name, best, rows in facts
+    )
 
 
 def _pmpp() -> tuple[SampleBoard, ...]:
@@ -104,79 +190,57 @@ def _pmpp() -> tuple[SampleBoard, ...]:
     )
     runners = ("B200", "H100", "A100", "L4")
     return tuple(
-        SampleBoard(id_, name, PMPP, kernel, tuple(map(Lane, runners, bests)), day("2025-09-01"), day("2026-05-15T02:00"),
-                    NEVER, 195, 26, 0.66, start, echo=0.3, shared=0.2)
+        SampleBoard(
+            id_,
+            name,
+            PMPP,
+            kernel,
+            tuple(map(Lane, runners, bests)),
+            day("2025-09-01"),
+            day("2026-05-15T02:00"),
+            NEVER,
+            195,
+            26,
+            0.66,
+            start,
+            echo=0.3,
+            shared=0.2,
+        )
         for id_, name, kernel, bests, start in facts
     )
 
 
 def _linalg() -> tuple[SampleBoard, ...]:
-    facts = ((774, "qr_v2", 640e-6, day("2026-05-20"), day("2026-06-30"), 430),
-             (775, "eigh", 88e-6, day("2026-06-01"), day("2026-07-15"), 330),
-             (776, "cholesky", 152e-6, day("2026-06-10"), day("2026-07-30"), 430))
-    return tuple(SampleBoard(id_, name, LINALG, "factor", (Lane("B200", best),), opens, closes, closes, rows, 32, 0.47,
-                             80.0) for id_, name, best, opens, closes, rows in facts)
+    facts = (
+        (774, "qr_v2", 640e-6, day("2026-05-20"), day("2026-06-30"), 430),
+        (775, "eigh", 88e-6, day("2026-06-01"), day("2026-07-15"), 330),
+        (776, "cholesky", 152e-6, day("2026-06-10"), day("2026-07-30"), 430),
+    )
+    return tuple(
+        SampleBoard(
+            id_, name, LINALG, "factor", (Lane("B200", best),), opens, closes, closes, rows, 32, 0.47, 80.0
+        )
+        for id_, name, best, opens, closes, rows in facts
+    )
 
 
 def _trimul() -> SampleBoard:
     lanes = (Lane("A100", 2.24e-3), Lane("H100", 1.09e-3), Lane("B200", 0.57e-3), Lane("MI300", 2.71e-3))
-    return SampleBoard(496, "trimul", TRIMUL, "trimul", lanes, day("2025-06-24"), day("2026-05-10"), day("2026-05-09"),
-                       960, 44, 0.62, 14.0, echo=0.55)
+    return SampleBoard(
+        496,
+        "trimul",
+        TRIMUL,
+        "trimul",
+        lanes,
+        day("2025-06-24"),
+        day("2026-05-10"),
+        day("2026-05-09"),
+        960,
+        44,
+        0.62,
+        14.0,
+        echo=0.55,
+    )
 
 
 FLAT_BOARDS: tuple[SampleBoard, ...] = (*_nvfp4(), *_amd_1_1m(), _trimul(), *_helion(), *_pmpp(), *_linalg())
-
-
-@dataclass(frozen=True, slots=True)
-class LegacyBoard:
-    """One AMD legacy board: what is timed, and how many submissions the sample holds."""
-
-    id: int
-    name: str
-    kernel: str
-    best: float
-    opens: datetime
-    ends: datetime
-    deadline: datetime
-    submissions: int
-    users: int
-    head_start: float
-    shapes: tuple[str, ...]
-    ranked_shapes: int
-    devices: int = 1
-
-
-def _gemm_specs(m: tuple[int, ...], n: tuple[int, ...], k: tuple[int, ...]) -> tuple[str, ...]:
-    sizes = [(a, b, c) for a in m for b, c in zip(n, k, strict=True)]
-    return tuple(f"k: {c}; m: {a}; n: {b}; seed: {4001 + 37 * i}" for i, (a, b, c) in enumerate(sizes))
-
-
-_IDENTITY = tuple(f"seed: {5003 + 11 * i}; size: {1280 << i}" for i in range(7))
-_FP8 = _gemm_specs((1152, 5760), (1408, 2944, 640, 6912, 7040, 4480, 6784, 448, 3968),
-                   (6912, 1408, 7040, 384, 1920, 6784, 2176, 6912, 640))
-_MOE = tuple(f"bs: 1; dexpert: 1920; dhidden: 6912; nexpertspertoken: 4; nroutedexperts: 32; nsharedexperts: 1; "
-             f"routing: softmax; seed: {seed}; seqlen: {length}" for seed, length in ((3307, 1920), (3313, 7680)))
-_MLA = tuple(f"batchsize: 120; dim: 6912; dq: 1408; prefill: {length}; seed: {seed}"
-             for length, seed in ((3968, 2203), (5888, 2207)))
-_ALL2ALL = tuple(
-    f"experts_per_token: {top}; hidden_dim: {dim}; max_num_tokens: {tokens}; num_experts: {experts}; "
-    f"seed: {seed}; skew: {[1, top, experts]}; world_size: 8"
-    for experts, top, dim, tokens, seed in ((8, 2, 5888, 16, 601), (64, 6, 1920, 32, 607), (128, 4, 2816, 96, 613),
-                                            (128, 8, 3968, 224, 617), (256, 8, 6912, 240, 619)))
-_GEMM_RS = tuple(f"has_bias: {bias}; k: {k}; m: {m}; n: {n}; seed: {seed}; world_size: 8"
-                 for m, n, k, bias, seed in ((96, 6912, 17920, False, 701), (480, 3968, 11776, True, 709),
-                                             (1920, 2816, 2816, True, 719), (3968, 3968, 3968, False, 727),
-                                             (7936, 3968, 13824, True, 733), (7936, 7936, 28672, False, 739)))
-
-_SPRING = (day("2025-04-15"), day("2025-08-23"), day("2025-09-02"))
-_AUTUMN = (day("2025-08-30"), day("2025-10-15T08:00"), day("2025-10-15T07:00"))
-
-LEGACY_BOARDS: tuple[LegacyBoard, ...] = (
-    LegacyBoard(398, "amd-identity", "hip_stream", 8.4e-6, *_SPRING[:2], day("2025-12-30"), 90, 30, 6.0, _IDENTITY, 7),
-    LegacyBoard(399, "amd-fp8-mm", "hip_gemm", 106e-6, *_SPRING, 420, 60, 30.0, _FP8, 18),
-    LegacyBoard(430, "amd-mixture-of-experts", "hip_moe", 6.8e-3, *_SPRING, 190, 40, 90.0, _MOE, 2),
-    LegacyBoard(463, "amd-mla-decode", "hip_attention", 1.83e-3, *_SPRING, 170, 36, 60.0, _MLA, 1),
-    LegacyBoard(563, "amd-all2all", "hip_stream", 205e-6, *_AUTUMN, 160, 34, 60.0, _ALL2ALL, 5, 8),
-    LegacyBoard(564, "amd-gemm-rs", "hip_gemm", 421e-6, *_AUTUMN, 130, 30, 4.0, _GEMM_RS, 6, 8),
-    LegacyBoard(565, "amd-ag-gemm", "hip_gemm", 381e-6, *_AUTUMN, 130, 30, 4.0, _GEMM_RS, 6, 8),
-)

@@ -1,4 +1,4 @@
-"""How people compete: when they submit, what passes, and how their times fall in steps with plateaus between."""
+"""How people compete: when they submit, what passes, and how their times fall in steps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,10 +66,13 @@ def _entrants(board: SampleBoard, rng: np.random.Generator) -> list[User]:
 def attempt_counts(users: int, rows: int, rng: np.random.Generator) -> Times:
     """Attempts per user, many for the strongest, adding up to nearly `rows`."""
     weights = rng.lognormal(0.0, 0.8, users) * np.linspace(2.4, 0.35, users)
-    return np.maximum(1, np.round(weights / weights.sum() * rows)).astype(np.int64)
+    counts: Times = np.maximum(1, np.round(weights / weights.sum() * rows)).astype(np.int64)
+    return counts
 
 
-def _career(board: SampleBoard, user: User, count: int, place: float, rng: np.random.Generator) -> Iterator[Submission]:
+def _career(
+    board: SampleBoard, user: User, count: int, place: float, rng: np.random.Generator
+) -> Iterator[Submission]:
     times = sittings(board.opens, board.ends, count, place, rng)
     progress = steps(count, rng)
     spread = 1.0 + 0.03 * rng.random() + 1.9 * place**2 * rng.random()
@@ -78,21 +81,31 @@ def _career(board: SampleBoard, user: User, count: int, place: float, rng: np.ra
     affinity = 1.0 + 0.12 * rng.random(len(board.lanes))
     draft = Draft(board.kernel, board.name, user.tag, style=int(rng.integers(1, 8)) if place < 0.85 else 0)
     turns = rng.integers(0, 1 << 16, (count, 2)).tolist()
+    header = f"#!POPCORN leaderboard {board.name}\n" if user.index % 5 == 0 else ""
     favourite = int(rng.integers(len(board.lanes)))
     for i in range(count):
         level = min(TOP_LEVEL, int(progress[i] * (TOP_LEVEL + 1)))
         draft = revised(draft, level, *turns[i])
-        code = starting_template(board.kernel) if i == 0 and rng.random() < SHARED_TEMPLATE_RATE else render(draft)
+        code = (
+            starting_template(board.kernel)
+            if i == 0 and rng.random() < SHARED_TEMPLATE_RATE
+            else render(draft, header)
+        )
         name = _file_name(board, user, i, turns[i][0])
         lane = favourite if rng.random() < 0.7 else int(rng.integers(len(board.lanes)))
-        lanes = [lane, *(other for other in range(len(board.lanes)) if other != lane and rng.random() < board.echo)]
+        lanes = [
+            lane,
+            *(other for other in range(len(board.lanes)) if other != lane and rng.random() < board.echo),
+        ]
         for repeat, chosen in enumerate(lanes):
             run = _outcome(board, board.lanes[chosen], float(multiples[i] * affinity[chosen]), rng)
             at = int(times[i]) + repeat * int(rng.integers(20_000_000, 200_000_000))
             yield Submission(board, user, at, name, code, (run,))
 
 
-def sittings(opens_at: datetime, ends_at: datetime, count: int, place: float, rng: np.random.Generator) -> Times:
+def sittings(
+    opens_at: datetime, ends_at: datetime, count: int, place: float, rng: np.random.Generator
+) -> Times:
     """Sorted times in microseconds: a few sittings, denser towards the end, some after the deadline."""
     opens, ends = microseconds(opens_at), microseconds(ends_at)
     begin = rng.beta(1.0, 2.5 - 1.5 * place) * 0.6
@@ -105,8 +118,8 @@ def sittings(opens_at: datetime, ends_at: datetime, count: int, place: float, rn
 
 def steps(count: int, rng: np.random.Generator) -> Numbers:
     """From 0 to 1 in uneven jumps, flat in between: how far a user has come after each attempt."""
-    jumps = rng.exponential(1.0, count) * (rng.random(count) < max(0.22, 3.0 / count))
-    jumps *= np.linspace(1.6, 0.4, count)
+    jumps = rng.gamma(1.5, 1.0, count) * (rng.random(count) < max(0.25, 6.0 / count))
+    jumps *= np.linspace(1.0, 0.25, count) ** 2
     total = jumps.sum()
     return np.cumsum(jumps) / total if total > 0 else np.linspace(0.2, 1.0, count)
 
@@ -120,8 +133,14 @@ def _file_name(board: SampleBoard, user: User, attempt: int, turn: int) -> str:
     if user is AGENT:
         return f"{board.name}_sample-model-{turn % 3 + 1}_ka_submission.py"
     habit = (user.index * 7 + board.id) % 6
-    return ("submission.py", "submission.py", f"{board.name}_v{attempt + 1}.py", f"submission_v{attempt // 3 + 1}.py",
-            "kernel.py", f"try{turn % 9}.py")[habit]
+    return (
+        "submission.py",
+        "submission.py",
+        f"{board.name}_v{attempt + 1}.py",
+        f"submission_v{attempt // 3 + 1}.py",
+        "kernel.py",
+        f"try{turn % 9}.py",
+    )[habit]
 
 
 def _outcome(board: SampleBoard, lane: Lane, multiple: float, rng: np.random.Generator) -> Run:

@@ -2,18 +2,30 @@
 
 import pyarrow as pa
 
-from kbdash.sample.boards import FLAT_BOARDS, LEGACY_BOARDS, day
+from kbdash.sample.boards import FLAT_BOARDS, day
+from kbdash.sample.legacy_boards import LEGACY_BOARDS
 
-LEADERBOARDS_SCHEMA = pa.schema([
-    ("id", pa.int64()),
-    ("name", pa.string()),
-    ("deadline", pa.timestamp("us", tz="UTC")),
-    ("description", pa.string()),
-    ("gpu_types", pa.list_(pa.string())),
-])
+LEADERBOARDS_SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("name", pa.string()),
+        ("deadline", pa.timestamp("us", tz="UTC")),
+        ("description", pa.string()),
+        ("gpu_types", pa.list_(pa.string())),
+    ]
+)
 
 # Closed practice boards that have a definition and no submission.
-_FIRST_PRACTICE = ("conv2d", "grayscale", "histogram", "matmul", "prefixsum", "sort", "vectoradd", "vectorsum")
+_FIRST_PRACTICE = (
+    "conv2d",
+    "grayscale",
+    "histogram",
+    "matmul",
+    "prefixsum",
+    "sort",
+    "vectoradd",
+    "vectorsum",
+)
 # Boards that have submissions and no definition.
 UNDEFINED = (776,)
 
@@ -41,13 +53,25 @@ def leaderboards_table() -> pa.Table:
         for i, name in enumerate(_FIRST_PRACTICE)
     ]
     for old in LEGACY_BOARDS:
-        rows.append((old.id, old.name, old.deadline, _text(old.name, old.best), ["MI300x8" if old.devices > 1 else "MI300"]))
+        rows.append(
+            (
+                old.id,
+                old.name,
+                old.deadline,
+                _text(old.name, old.best),
+                ["MI300x8" if old.devices > 1 else "MI300"],
+            )
+        )
     for board in FLAT_BOARDS:
         if board.id not in UNDEFINED:
             runners = [lane.runner for lane in board.lanes]
-            rows.append((board.id, board.name, board.deadline, _text(board.name, board.lanes[0].best), runners))
+            rows.append(
+                (board.id, board.name, board.deadline, _text(board.name, board.lanes[0].best), runners)
+            )
     columns = zip(*sorted(rows), strict=True)
-    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, LEADERBOARDS_SCHEMA, strict=True)]
+    arrays = [
+        pa.array(list(values), field.type) for values, field in zip(columns, LEADERBOARDS_SCHEMA, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=LEADERBOARDS_SCHEMA)
 
 

@@ -1,5 +1,6 @@
 """The flat files: 14 columns, one row per user, code and runner."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,30 +11,34 @@ from kbdash.sample.careers import Run, Submission, board_submissions, microsecon
 
 UTC_TIME = pa.timestamp("us", tz="UTC")
 
-FLAT_SCHEMA = pa.schema([
-    ("submission_id", pa.int64()),
-    ("leaderboard_id", pa.int64()),
-    ("problem_name", pa.large_string()),
-    ("user_id", pa.large_string()),
-    ("user_name", pa.large_string()),
-    ("code_id", pa.int64()),
-    ("file_name", pa.large_string()),
-    ("submission_time", UTC_TIME),
-    ("status", pa.large_string()),
-    ("score", pa.float64()),
-    ("passed", pa.bool_()),
-    ("mode", pa.large_string()),
-    ("runner", pa.large_string()),
-    ("code", pa.large_string()),
-])
+FLAT_SCHEMA = pa.schema(
+    [
+        ("submission_id", pa.int64()),
+        ("leaderboard_id", pa.int64()),
+        ("problem_name", pa.large_string()),
+        ("user_id", pa.large_string()),
+        ("user_name", pa.large_string()),
+        ("code_id", pa.int64()),
+        ("file_name", pa.large_string()),
+        ("submission_time", UTC_TIME),
+        ("status", pa.large_string()),
+        ("score", pa.float64()),
+        ("passed", pa.bool_()),
+        ("mode", pa.large_string()),
+        ("runner", pa.large_string()),
+        ("code", pa.large_string()),
+    ]
+)
 
 # The PMPP export carries a few nullable columns of its own; a reader has to choose columns by name.
-PMPP_SCHEMA = pa.schema([
-    *FLAT_SCHEMA,
-    pa.field("run_duration", pa.float64()),
-    pa.field("compile_log", pa.large_string()),
-    pa.field("priority", pa.int32()),
-])
+PMPP_SCHEMA = pa.schema(
+    [
+        *FLAT_SCHEMA,
+        pa.field("run_duration", pa.float64()),
+        pa.field("compile_log", pa.large_string()),
+        pa.field("priority", pa.int32()),
+    ]
+)
 
 
 def ordinary_submissions(seed: int) -> list[Submission]:
@@ -51,7 +56,9 @@ def ordinary_submissions(seed: int) -> list[Submission]:
     return submissions
 
 
-def _sent_again(earlier: Sequence[Submission], board: SampleBoard, rng: np.random.Generator) -> list[Submission]:
+def _sent_again(
+    earlier: Sequence[Submission], board: SampleBoard, rng: np.random.Generator
+) -> list[Submission]:
     """The best codes of the on-prem board, sent to the Modal board by the same users."""
     scored: dict[int, list[Submission]] = {}
     for submission in earlier:
@@ -64,18 +71,23 @@ def _sent_again(earlier: Sequence[Submission], board: SampleBoard, rng: np.rando
         fastest = sorted(mine, key=lambda s: s.runs[0].score or 0.0)[: int(rng.integers(2, 7))]
         for submission in fastest:
             score = (submission.runs[0].score or 0.0) * ratio * (1.0 + rng.exponential(0.01))
-            run = Run("succeeded", board.lanes[0].runner, max(score, board.lanes[0].best), True, "leaderboard")
+            run = Run(
+                "succeeded", board.lanes[0].runner, max(score, board.lanes[0].best), True, "leaderboard"
+            )
             at = int(rng.integers(opens, ends))
-            again.append(Submission(board, submission.user, at, submission.file_name, submission.code, (run,)))
+            again.append(
+                Submission(board, submission.user, at, submission.file_name, submission.code, (run,))
+            )
     return again
 
 
 def flat_table(rows: Sequence[tuple[int, int, Submission, Run]]) -> pa.Table:
     """Rows of (submission id, code id, submission, run) as a table in the order of the exporter."""
+
     # The exporter's ORDER BY: NaN is the greatest number there, and nulls come last.
     def order(row: tuple[int, int, Submission, Run]) -> tuple[str, bool, bool, float, int]:
         score = row[3].score
-        is_nan = score is not None and score != score
+        is_nan = score is not None and math.isnan(score)
         return (row[2].board.name, score is None, is_nan, 0.0 if score is None or is_nan else score, row[0])
 
     rows = sorted(rows, key=order)
@@ -104,5 +116,9 @@ def with_pmpp_extras(table: pa.Table) -> pa.Table:
     ids = table["submission_id"].to_pylist()
     durations = [None if i % 3 else 2.0 + i % 700 / 50 for i in ids]
     logs = ["warning: sample compiler remark" if i % 37 == 0 else None for i in ids]
-    extras = (pa.array(durations, pa.float64()), pa.array(logs, pa.large_string()), pa.nulls(len(ids), pa.int32()))
+    extras = (
+        pa.array(durations, pa.float64()),
+        pa.array(logs, pa.large_string()),
+        pa.nulls(len(ids), pa.int32()),
+    )
     return pa.Table.from_arrays([*table.columns, *extras], schema=PMPP_SCHEMA)

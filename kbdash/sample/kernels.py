@@ -1,14 +1,15 @@
-"""Source texts of the sample: templates with a level, and the knobs that authors turn between two submissions.
+"""Source texts of the sample: templates with a level, and knobs that authors turn between two submissions.
 
-A template is a text in `templates/`. A line `%% 3+`, `%% 0-2` or `%% 4+ dual` says for which levels, and for which
-feature of the problem, the lines after it are there; `@tile_m@` is a field. A higher level is a better kernel, so
-the diff of two submissions shows what its author did in between.
+A template is a text in `templates/`. A line `%% 3+`, `%% 0-2` or `%% 4+ dual` says for which levels, and for
+which feature of the problem, the lines after it are there; `@tile_m@` is a field. A higher level is a better
+kernel, so the diff of two submissions shows what its author did in between.
 """
 
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 TOP_LEVEL = 9
 BANNER = "# Synthetic sample kernel made by the kbdash generator: plausible, never run, nobody's work.\n"
@@ -37,12 +38,29 @@ def _style(template: str, *features: str) -> Style:
 
 # What people write for each kind of problem, the plain wrapper first.
 STYLES: dict[str, tuple[Style, ...]] = {
-    "gemv": (_style("torch_wrapper"), _style("cuda_gemv"), _style("triton_stream", "reduce"), _style("cuda_gemv")),
-    "scaled_gemm": (_style("torch_wrapper"), _style("cute_tiled", "scaled"), _style("cuda_tiled", "scaled"),
-                    _style("triton_tiled", "scaled")),
-    "dual_gemm": (_style("torch_wrapper"), _style("cute_tiled", "scaled", "dual"), _style("cuda_tiled", "scaled", "dual"),
-                  _style("triton_tiled", "scaled", "dual")),
-    "group_gemm": (_style("torch_wrapper"), _style("cute_tiled", "scaled", "group"), _style("cuda_tiled", "scaled")),
+    "gemv": (
+        _style("torch_wrapper"),
+        _style("cuda_gemv"),
+        _style("triton_stream", "reduce"),
+        _style("cuda_gemv"),
+    ),
+    "scaled_gemm": (
+        _style("torch_wrapper"),
+        _style("cute_tiled", "scaled"),
+        _style("cuda_tiled", "scaled"),
+        _style("triton_tiled", "scaled"),
+    ),
+    "dual_gemm": (
+        _style("torch_wrapper"),
+        _style("cute_tiled", "scaled", "dual"),
+        _style("cuda_tiled", "scaled", "dual"),
+        _style("triton_tiled", "scaled", "dual"),
+    ),
+    "group_gemm": (
+        _style("torch_wrapper"),
+        _style("cute_tiled", "scaled", "group"),
+        _style("cuda_tiled", "scaled"),
+    ),
     "gemm": (_style("torch_wrapper"), _style("triton_tiled"), _style("cuda_tiled")),
     "trimul": (_style("torch_wrapper"), _style("triton_tiled", "dual"), _style("cuda_tiled", "dual")),
     "stream": (_style("torch_wrapper"), _style("cuda_stream", "point"), _style("triton_stream", "point")),
@@ -52,7 +70,11 @@ STYLES: dict[str, tuple[Style, ...]] = {
     "hip_gemm": (_style("torch_wrapper"), _style("hip_tiled"), _style("triton_tiled", "scaled")),
     "hip_moe": (_style("torch_wrapper"), _style("triton_tiled", "dual"), _style("hip_tiled")),
     "hip_attention": (_style("torch_wrapper"), _style("hip_attention")),
-    "hip_stream": (_style("torch_wrapper"), _style("hip_stream", "point", "many"), _style("triton_stream", "point")),
+    "hip_stream": (
+        _style("torch_wrapper"),
+        _style("hip_stream", "point", "many"),
+        _style("triton_stream", "point"),
+    ),
 }
 
 
@@ -83,13 +105,23 @@ def revised(draft: Draft, level: int, knob: int, step: int) -> Draft:
     choices = KNOBS[name]
     old: int = getattr(draft, name)
     new = choices[(choices.index(old) + 1 + step % (len(choices) - 1)) % len(choices)]
-    note = f"{name} {old} -> {new}" if level == draft.level else f"{_LEVEL_NOTES[level]}; {name} {old} -> {new}"
-    return replace(draft, level=level, revision=draft.revision + 1, note=note, **{name: new})
+    note = (
+        f"{name} {old} -> {new}" if level == draft.level else f"{_LEVEL_NOTES[level]}; {name} {old} -> {new}"
+    )
+    turned: dict[str, Any] = {name: new}
+    return replace(draft, level=level, revision=draft.revision + 1, note=note, **turned)
 
 
 _LEVEL_NOTES = (
-    "back to the simple version", "cleaned up", "wider loads", "tiles in shared memory", "matrix instructions",
-    "copies overlap with arithmetic", "bank conflicts gone", "launch bounds and split work", "persistent blocks",
+    "back to the simple version",
+    "cleaned up",
+    "wider loads",
+    "tiles in shared memory",
+    "matrix instructions",
+    "copies overlap with arithmetic",
+    "bank conflicts gone",
+    "launch bounds and split work",
+    "persistent blocks",
     "last few percent",
 )
 
@@ -112,7 +144,7 @@ def starting_template(kind: str) -> str:
 def _narrowed(features: frozenset[str], problem: str) -> frozenset[str]:
     """Of features that exclude each other, the one the problem has."""
     if "qr" in features:
-        return frozenset({problem.split("_")[0]})
+        return frozenset({problem.removesuffix("_v2")})
     if "many" in features:
         return frozenset({"many" if "all2all" in problem else "point"})
     return features

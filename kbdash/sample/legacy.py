@@ -6,12 +6,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kbdash.sample.boards import LEGACY_BOARDS, LegacyBoard
 from kbdash.sample.careers import attempt_counts, experiments, sittings, steps
 from kbdash.sample.kernels import TOP_LEVEL, Draft, render, revised, starting_template
+from kbdash.sample.legacy_boards import LEGACY_BOARDS, LegacyBoard
 
 GPUS = ("AMD Instinct MI300X", "AMD Instinct MI300X VF", "AMD Instinct MI325X", None)
 _GPU_SHARES = (0.84, 0.09, 0.05, 0.02)
+
+# What people ask for, how often, and with which chance each run passes. The second ranked run has a secret seed;
+# nothing in the file tells it from the public one.
+_COMMANDS: tuple[tuple[tuple[str, float], ...], ...] = (
+    (("test", 0.72), ("benchmark", 0.93), ("leaderboard", 0.96), ("leaderboard", 0.97)),
+    (("test", 0.72),),
+    (("benchmark", 0.7),),
+    (),
+    (("profile.0", 0.72),),
+)
+_COMMAND_SHARES = (0.56, 0.2, 0.14, 0.06, 0.04)
 
 _ERRORS = (
     "Memory access fault by GPU node-2 (Agent handle: 0x5a3e10) on address 0x7e0000. Reason: Unknown.\n",
@@ -30,10 +41,10 @@ class LegacyRun:
     mode: str
     start: int
     end: int
+    gpu: str | None
     passed: bool
     score: float | None
     result: dict[str, str]
-    gpu: str | None
     stderr: str = ""
     exit_code: int = 0
     compilation: dict[str, object] | None = None
@@ -69,8 +80,15 @@ def _career(
     times = sittings(board.opens, board.ends, count, place, rng).tolist()
     progress = steps(count, rng)
     spread = 1.0 + 0.02 * rng.random() + 2.2 * place**2 * rng.random()
-    seconds = board.best * spread * max(board.head_start / spread, 1.0) ** (1.0 - progress) * experiments(count, rng)
-    draft = Draft(board.kernel, board.name, f"u{user:03d}", style=int(rng.integers(1, 8)) if place < 0.85 else 0)
+    seconds = (
+        board.best
+        * spread
+        * max(board.head_start / spread, 1.0) ** (1.0 - progress)
+        * experiments(count, rng)
+    )
+    draft = Draft(
+        board.kernel, board.name, f"u{user:03d}", style=int(rng.integers(1, 8)) if place < 0.85 else 0
+    )
     for i in range(count):
         level = min(TOP_LEVEL, int(progress[i] * (TOP_LEVEL + 1)))
         draft = revised(draft, level, int(rng.integers(1 << 16)), int(rng.integers(1 << 16)))
@@ -80,59 +98,93 @@ def _career(
         yield LegacySubmission(board, user, times[i], name, text.encode(), runs)
 
 
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """When and where a run takes place."""
+
+    mode: str
+    start: int
+    end: int
+    gpu: str | None
+
+
 def _runs(board: LegacyBoard, at: int, seconds: float, rng: np.random.Generator) -> Iterator[LegacyRun]:
     """The runs that one command starts, up to the first that fails."""
-    asked = rng.choice(5, p=(0.56, 0.2, 0.14, 0.06, 0.04))
-    modes = (("test", "benchmark", "leaderboard", "leaderboard"), ("test",), ("benchmark",), (), ("profile.0",))[asked]
+    asked = rng.choice(len(_COMMANDS), p=_COMMAND_SHARES)
     gpu = GPUS[int(rng.choice(len(GPUS), p=_GPU_SHARES))]
     if board.devices > 1 and gpu:
         gpu = "AMD Instinct MI300X VF" if gpu.endswith("VF") else "AMD Instinct MI300X"
     start = at + int(rng.integers(20_000_000, 90_000_000))
-    for order, mode in enumerate(modes):
-        end = start + int(rng.integers(4_000_000, 45_000_000))
-        # A fourth run repeats the third with a secret seed; nothing in the file tells the two apart.
-        luck = 0.97 if order == 3 else (0.72, 0.93, 0.96)[min(order, 2)]
-        if rng.random() >= luck:
-            yield _failed(board, mode, start, end, gpu, rng)
+    for mode, chance in _COMMANDS[asked]:
+        slot = Slot(mode, start, start + int(rng.integers(4_000_000, 45_000_000)), gpu)
+        if rng.random() >= chance:
+            yield _failed_run(board, slot, rng)
             return
-        yield passed_run(board, mode, start, end, seconds, gpu, rng)
-        start = end + 1_500_000
+        yield passed_run(board, slot, seconds, rng)
+        start = slot.end + 1_500_000
 
 
-def _failed(
-    board: LegacyBoard, mode: str, start: int, end: int, gpu: str | None, rng: np.random.Generator
-) -> LegacyRun:
-    kind = int(rng.integers(8))
+def _failed_run(board: LegacyBoard, slot: Slot, rng: np.random.Generator) -> LegacyRun:
+    kind = int(rng.integers(len(_ERRORS) + 3))
     if kind < len(_ERRORS):
-        return LegacyRun(mode, start, end, False, None, {}, gpu, "Traceback (most recent call last):\n" + _ERRORS[kind], 1)
+        return _run(slot, stderr="Traceback (most recent call last):\n" + _ERRORS[kind], exit_code=1)
     if kind == len(_ERRORS):
-        return LegacyRun(mode, start, end, False, None, {}, gpu, "Killed: the run took longer than allowed\n", -9)
-    prefix = "test" if mode == "test" else "benchmark"
-    result = {"check": "fail", f"{prefix}-count": str(len(board.shapes)), f"{prefix}.0.spec": board.shapes[0],
-              f"{prefix}.0.status": "fail", f"{prefix}.0.error": _MISMATCH}
-    return LegacyRun(mode, start, end, False, None, result, gpu, "", 112)
+        return _run(slot, stderr="Killed: the run took longer than allowed\n", exit_code=-9)
+    part = "test" if slot.mode == "test" else "benchmark"
+    result = {
+        "check": "fail",
+        f"{part}-count": str(len(board.shapes)),
+        f"{part}.0.spec": board.shapes[0],
+        f"{part}.0.status": "fail",
+        f"{part}.0.error": _MISMATCH,
+    }
+    return _run(slot, result=result, exit_code=112)
 
 
-def passed_run(
-    board: LegacyBoard, mode: str, start: int, end: int, seconds: float, gpu: str | None, rng: np.random.Generator
-) -> LegacyRun:
+def passed_run(board: LegacyBoard, slot: Slot, seconds: float, rng: np.random.Generator) -> LegacyRun:
     """A run that passed; a ranked one has a score, the geometric mean of the shape times it logs."""
-    if mode == "test":
-        result = {"check": "pass", "test-count": str(min(5, len(board.shapes)))}
-        for i, spec in enumerate(board.shapes[:5]):
+    if slot.mode == "test":
+        shapes = board.shapes[:5]
+        result = {"check": "pass", "test-count": str(len(shapes))}
+        for i, spec in enumerate(shapes):
             result |= {f"test.{i}.spec": spec, f"test.{i}.status": "pass"}
-        return LegacyRun(mode, start, end, True, None, result, gpu)
-    if mode.startswith("profile"):
-        result = {"benchmark-count": "1", "benchmark.0.spec": board.shapes[0], "benchmark.0.report": "c2FtcGxlIHRyYWNl"}
-        return LegacyRun(mode, start, end, True, None, result, gpu)
+        return _run(slot, passed=True, result=result)
+    if slot.mode.startswith("profile"):
+        trace = {
+            "benchmark-count": "1",
+            "benchmark.0.spec": board.shapes[0],
+            "benchmark.0.report": "c2FtcGxl",
+        }
+        return _run(slot, passed=True, result=trace)
     means = _shape_means(board, seconds, rng)
-    result = _benchmark_result(board, means, rng)
-    score = geometric_mean(means) if mode == "leaderboard" else None
-    return LegacyRun(mode, start, end, True, score, result, gpu)
+    score = geometric_mean(means) if slot.mode == "leaderboard" else None
+    return _run(slot, passed=True, score=score, result=_benchmark_result(board, means, rng))
+
+
+def _run(
+    slot: Slot,
+    *,
+    passed: bool = False,
+    score: float | None = None,
+    result: dict[str, str] | None = None,
+    stderr: str = "",
+    exit_code: int = 0,
+) -> LegacyRun:
+    return LegacyRun(
+        slot.mode,
+        slot.start,
+        slot.end,
+        slot.gpu,
+        passed,
+        score,
+        result or {},
+        stderr=stderr,
+        exit_code=exit_code,
+    )
 
 
 def geometric_mean(means_ns: list[float]) -> float:
-    """Seconds: the product of the shape times to the power of one over their number, as the platform computes it."""
+    """Seconds: the product of the shape times to the power of one over their number, as the platform does."""
     return math.pow(math.prod(mean / 1e9 for mean in means_ns), 1.0 / len(means_ns))
 
 
@@ -150,10 +202,16 @@ def _benchmark_result(board: LegacyBoard, means: list[float], rng: np.random.Gen
     result = {"check": "pass", "benchmark-count": str(len(means))}
     for i, mean in enumerate(means):
         std = mean * (0.004 + 0.02 * float(rng.random()))
-        result |= {f"benchmark.{i}.spec": board.shapes[i], f"benchmark.{i}.runs": str(runs),
-                   f"benchmark.{i}.mean": repr(mean), f"benchmark.{i}.std": repr(std),
-                   f"benchmark.{i}.err": repr(std / math.sqrt(runs))}
+        result |= {
+            f"benchmark.{i}.spec": board.shapes[i],
+            f"benchmark.{i}.runs": str(runs),
+            f"benchmark.{i}.mean": repr(mean),
+            f"benchmark.{i}.std": repr(std),
+            f"benchmark.{i}.err": repr(std / math.sqrt(runs)),
+        }
         if board.name != "amd-mla-decode":
-            result |= {f"benchmark.{i}.best": repr(float(round(mean - 1.4 * std))),
-                       f"benchmark.{i}.worst": repr(float(round(mean + 4.0 * std)))}
+            result |= {
+                f"benchmark.{i}.best": repr(float(round(mean - 1.4 * std))),
+                f"benchmark.{i}.worst": repr(float(round(mean + 4.0 * std))),
+            }
     return result

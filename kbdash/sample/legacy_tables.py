@@ -25,45 +25,68 @@ RESULT_KEYS = (
 )
 
 RESULT = pa.struct([(key, pa.string()) for key in RESULT_KEYS])
-COMPILATION = pa.struct([
-    ("nvcc_found", pa.bool_()), ("nvcc_version", pa.string()), ("success", pa.bool_()), ("command", pa.string()),
-    ("stdout", pa.string()), ("stderr", pa.string()), ("exit_code", pa.int64()),
-])
-META = pa.struct([
-    ("command", pa.string()), ("duration", pa.float64()), ("exit_code", pa.int64()), ("stderr", pa.string()),
-    ("stdout", pa.string()), ("success", pa.bool_()),
-])
-SYSTEM = pa.struct([
-    ("cpu", pa.string()), ("gpu", pa.string()), ("platform", pa.string()), ("torch", pa.string()),
-    ("device_count", pa.int64()), ("runtime", pa.string()),
-])
+COMPILATION = pa.struct(
+    [
+        ("nvcc_found", pa.bool_()),
+        ("nvcc_version", pa.string()),
+        ("success", pa.bool_()),
+        ("command", pa.string()),
+        ("stdout", pa.string()),
+        ("stderr", pa.string()),
+        ("exit_code", pa.int64()),
+    ]
+)
+META = pa.struct(
+    [
+        ("command", pa.string()),
+        ("duration", pa.float64()),
+        ("exit_code", pa.int64()),
+        ("stderr", pa.string()),
+        ("stdout", pa.string()),
+        ("success", pa.bool_()),
+    ]
+)
+SYSTEM = pa.struct(
+    [
+        ("cpu", pa.string()),
+        ("gpu", pa.string()),
+        ("platform", pa.string()),
+        ("torch", pa.string()),
+        ("device_count", pa.int64()),
+        ("runtime", pa.string()),
+    ]
+)
 
-LEGACY_SCHEMA = pa.schema([
-    ("submission_id", pa.int64()),
-    ("leaderboard_id", pa.int64()),
-    ("user_id", pa.int64()),
-    ("submission_time", NAIVE_TIME),
-    ("file_name", pa.string()),
-    ("code", pa.binary()),
-    ("code_id", pa.int64()),
-    ("run_id", pa.int64()),
-    ("run_start_time", NAIVE_TIME),
-    ("run_end_time", NAIVE_TIME),
-    ("run_mode", pa.string()),
-    ("run_score", pa.float64()),
-    ("run_passed", pa.bool_()),
-    ("run_result", RESULT),
-    ("run_compilation", COMPILATION),
-    ("run_meta", META),
-    ("run_system_info", SYSTEM),
-])
+LEGACY_SCHEMA = pa.schema(
+    [
+        ("submission_id", pa.int64()),
+        ("leaderboard_id", pa.int64()),
+        ("user_id", pa.int64()),
+        ("submission_time", NAIVE_TIME),
+        ("file_name", pa.string()),
+        ("code", pa.binary()),
+        ("code_id", pa.int64()),
+        ("run_id", pa.int64()),
+        ("run_start_time", NAIVE_TIME),
+        ("run_end_time", NAIVE_TIME),
+        ("run_mode", pa.string()),
+        ("run_score", pa.float64()),
+        ("run_passed", pa.bool_()),
+        ("run_result", RESULT),
+        ("run_compilation", COMPILATION),
+        ("run_meta", META),
+        ("run_system_info", SYSTEM),
+    ]
+)
 PASSED_SCHEMA = LEGACY_SCHEMA.append(pa.field("__index_level_0__", pa.int64()))
-DEDUPLICATED_SCHEMA = pa.schema([
-    *LEGACY_SCHEMA,
-    pa.field("_run_mode", pa.string()),
-    pa.field("_run_success", pa.bool_()),
-    pa.field("_score_duration", pa.float64()),
-])
+DEDUPLICATED_SCHEMA = pa.schema(
+    [
+        *LEGACY_SCHEMA,
+        pa.field("_run_mode", pa.string()),
+        pa.field("_run_success", pa.bool_()),
+        pa.field("_score_duration", pa.float64()),
+    ]
+)
 
 LegacyRow = tuple[int, int, int, LegacySubmission, LegacyRun | None]
 
@@ -96,7 +119,9 @@ def legacy_table(rows: Sequence[LegacyRow]) -> pa.Table:
 def _results(runs: Sequence[LegacyRun | None]) -> pa.StructArray:
     results = [run.result if run else {} for run in runs]
     children = [pa.array([result.get(key) for result in results], pa.string()) for key in RESULT_KEYS]
-    return pa.StructArray.from_arrays(children, fields=list(RESULT), mask=pa.array([run is None for run in runs]))
+    return pa.StructArray.from_arrays(
+        children, fields=list(RESULT), mask=pa.array([run is None for run in runs])
+    )
 
 
 def _meta(run: LegacyRun | None) -> dict[str, object] | None:
@@ -129,19 +154,26 @@ def _system(submission: LegacySubmission, run: LegacyRun | None) -> dict[str, ob
 def passed_subset(table: pa.Table) -> pa.Table:
     """The rows of runs that passed, with the position each had in its export chunk."""
     kept = np.flatnonzero(np.array([passed is True for passed in table["run_passed"].to_pylist()]))
-    return table.take(kept).append_column(PASSED_SCHEMA.field("__index_level_0__"), pa.array(kept % EXPORT_CHUNK))
+    return table.take(kept).append_column(
+        PASSED_SCHEMA.field("__index_level_0__"), pa.array(kept % EXPORT_CHUNK)
+    )
 
 
 def deduplicated_subset(table: pa.Table, *, passed_only: bool) -> pa.Table:
-    """Of the first competition, the last row per code, mode and outcome: near enough to what was published."""
+    """Of the first competition, the last row per code, mode and outcome: much as it was published."""
     last: dict[tuple[object, ...], int] = {}
-    keys = zip(*(table[c].to_pylist() for c in ("leaderboard_id", "code_id", "run_mode", "run_passed")), strict=True)
+    keys = zip(
+        *(table[c].to_pylist() for c in ("leaderboard_id", "code_id", "run_mode", "run_passed")), strict=True
+    )
     for row, (board, code, mode, passed) in enumerate(keys):
         # Every third code counts as a near-duplicate of another and is gone.
         if board in FIRST_COMPETITION and code % 3 and (passed or not passed_only):
             last[code, mode, passed] = row
     kept = table.take(sorted(last.values()))
     meta = kept["run_meta"].combine_chunks()
-    extras = (kept["run_mode"], pa.array([m and m["success"] for m in meta.to_pylist()], pa.bool_()),
-              pa.array([m and m["duration"] for m in meta.to_pylist()], pa.float64()))
+    extras = (
+        kept["run_mode"],
+        pa.array([m and m["success"] for m in meta.to_pylist()], pa.bool_()),
+        pa.array([m and m["duration"] for m in meta.to_pylist()], pa.float64()),
+    )
     return pa.Table.from_arrays([*kept.columns, *extras], schema=DEDUPLICATED_SCHEMA)

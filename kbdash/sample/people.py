@@ -3,9 +3,40 @@
 from dataclasses import dataclass
 
 _ANIMALS = (
-    "Otter", "Heron", "Lynx", "Badger", "Wren", "Marten", "Newt", "Stoat", "Gecko", "Plover", "Tapir", "Vole",
-    "Ibis", "Moth", "Quail", "Shrew", "Dunlin", "Civet", "Finch", "Hare", "Kudu", "Loris", "Mink", "Numbat",
-    "Okapi", "Puffin", "Robin", "Skink", "Tern", "Urial", "Viper", "Weevil", "Yak", "Zebu",
+    "Otter",
+    "Heron",
+    "Lynx",
+    "Badger",
+    "Wren",
+    "Marten",
+    "Newt",
+    "Stoat",
+    "Gecko",
+    "Plover",
+    "Tapir",
+    "Vole",
+    "Ibis",
+    "Moth",
+    "Quail",
+    "Shrew",
+    "Dunlin",
+    "Civet",
+    "Finch",
+    "Hare",
+    "Kudu",
+    "Loris",
+    "Mink",
+    "Numbat",
+    "Okapi",
+    "Puffin",
+    "Robin",
+    "Skink",
+    "Tern",
+    "Urial",
+    "Viper",
+    "Weevil",
+    "Yak",
+    "Zebu",
 )
 
 # Every way a name can break a table, a chart label, a link, a CSV file or a page.
@@ -55,7 +86,12 @@ class User:
 
 def _ordinary_name(index: int) -> str:
     animal = _ANIMALS[index % len(_ANIMALS)]
-    forms = (f"Sample {animal}", f"sample-user-{index}", f"sample_{animal.lower()}_{index}", f"sample.{animal.lower()}")
+    forms = (
+        f"Sample {animal}",
+        f"sample-user-{index}",
+        f"sample_{animal.lower()}_{index}",
+        f"sample.{animal.lower()}",
+    )
     name = forms[index // len(_ANIMALS) % len(forms)]
     return name if index < 4 * len(_ANIMALS) else f"{name}-{index}"
 
