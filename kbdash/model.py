@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+import pandas as pd
+
 Family = Literal["flat", "legacy"]
 Statistic = Literal["geom", "last"]
 
@@ -74,3 +76,62 @@ class Competition:
     files: tuple[str, ...]
     boards: tuple[Board, ...]
     caveats: tuple[Caveat, ...] = ()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a time would stand; `faster_than` is the share (0 to 1) of users it beats."""
+
+    rank: int
+    of: int
+    faster_than: float
+    ties: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of submissions; `page` counts from 1."""
+
+    rows: pd.DataFrame
+    total: int
+    page: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One submission on one runner; `file` and `file_row` are the address of its source text."""
+
+    competition: str
+    file: str
+    file_row: int
+    submission_id: int
+    leaderboard_id: int | None
+    problem: str
+    user_id: str
+    user_name: str
+    code_id: int | None
+    file_name: str | None
+    submitted_at: datetime | None
+    status: str | None
+    mode: str | None
+    passed: bool | None
+    score: float | None
+    runner: str | None
+    flags: str
+    counts: bool
+    impossible: bool
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A submission among all of its board and runner; times in seconds, None where it has no ranked score."""
+
+    rank: int | None
+    of: int
+    best: float | None
+    users_best: float | None
+    is_users_best: bool
+    is_personal_best: bool
+    best_before: float | None
+    attempts_before: int

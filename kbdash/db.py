@@ -1,0 +1,259 @@
+"""The DuckDB connection: opened once, locked down, a view per file, one cursor per query."""
+
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from kbdash import catalog
+from kbdash.config import Settings
+from kbdash.duck import asked_to_wait, explained, open_connection, quoted
+from kbdash.errors import KbdashError, QueryRefused
+from kbdash.model import Competition, DataFile
+from kbdash.schema import misfit
+from kbdash.source import Source
+
+RETRY_AFTER_SECONDS = 15.0
+_NO_SHAPE = (
+    "{shape: null::integer, spec: null::varchar, mean_ns: null::double, best_ns: null::double, "
+    "worst_ns: null::double, std_ns: null::double, runs: null::bigint}"
+)
+# Table functions that change the process although they stand in a SELECT.
+_MEDDLING = re.compile(
+    r"\b(enable_logging|disable_logging|truncate_duckdb_logs|checkpoint|force_checkpoint)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A competition, the file it is read from, and, where it cannot be read, the reason."""
+
+    competition: Competition
+    file: DataFile | None
+    problem: str | None = None
+
+
+class Database:
+    """Read-only SQL over one source. Safe to use from many threads."""
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        self.source = source
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._tried_at = 0.0
+        self._attached: dict[str, Attached] = {}
+        self._connection = open_connection(source, settings)
+        _load_catalog(self._connection)
+        self._attach(_planned(source))
+
+    def competitions(self) -> tuple[Attached, ...]:
+        """Every competition of the source, in catalog order; failed ones are tried again now and then."""
+        self._heal()
+        return tuple(self._attached.values())
+
+    def frame(self, question: str, **parameters: object) -> pd.DataFrame:
+        """Answer of sql/<question>.sql with the given parameters bound."""
+        text = sql_text(question)
+        wanted = set(re.findall(r"\$([a-z_]+)", _without_comments(text)))
+        return self._run(text, {name: value for name, value in parameters.items() if name in wanted})
+
+    def sql(self, text: str) -> pd.DataFrame:
+        """Answer of any one SELECT; everything else is refused."""
+        try:
+            statements = duckdb.extract_statements(text)
+        except duckdb.Error as error:
+            raise QueryRefused(f"That is not valid SQL: {error}", advice="Mend it and run it again.") from error
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT] or _MEDDLING.search(text):
+            raise QueryRefused("Only one SELECT statement can be run here.", advice="The data are read only.")
+        return self._run(text, {})
+
+    def bytes_moved(self) -> int:
+        """Bytes that DuckDB holds from the network since start; local files move none."""
+        if self.source.kind != "hub":
+            return 0
+        return int(self._run("select coalesce(sum(nr_bytes), 0) from duckdb_external_file_cache()", {}).iat[0, 0])
+
+    def close(self) -> None:
+        """Free the connection and everything cached in it."""
+        self._connection.close()
+
+    def _run(self, text: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
+        waited = 0.0
+        while True:
+            try:
+                with self._cursor() as cursor:
+                    return cursor.execute(text, dict(parameters)).df()
+            except duckdb.HTTPException as error:
+                wait = asked_to_wait(error)
+                if wait is None or waited + wait > self._settings.retry_wait_seconds:
+                    raise explained(error, self.source) from error
+                waited += wait
+                time.sleep(wait)
+            except duckdb.Error as error:
+                raise explained(error, self.source) from error
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A cursor that is interrupted when it takes too long: results never mix between threads."""
+        cursor = self._connection.cursor()
+        timer = threading.Timer(self._settings.query_seconds, cursor.interrupt)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield cursor
+        finally:
+            timer.cancel()
+            cursor.close()
+
+    def _heal(self) -> None:
+        """Try failed files again, at most every few seconds: a Hub that was down may be back."""
+        failed = [item for item in self._attached.values() if item.problem]
+        if not failed or time.monotonic() - self._tried_at < RETRY_AFTER_SECONDS:
+            return
+        self._attach(failed)
+
+    def _attach(self, planned: list[Attached]) -> None:
+        with self._lock:
+            self._tried_at = time.monotonic()
+            with ThreadPoolExecutor(8, thread_name_prefix="kbdash-attach") as pool:
+                for item in pool.map(self._view, planned):
+                    if item is not None:
+                        self._attached[item.competition.slug] = item
+            views = [_view_name(item.competition) for item in self._attached.values() if not item.problem]
+            branches = "".join(f"\nunion all by name from {view}" for view in views)
+            self._run(sql_text("view_submissions") + branches, {})
+
+    def _view(self, item: Attached) -> Attached | None:
+        """The competition with its view made; None for an unknown file that holds something else."""
+        competition, file = item.competition, item.file
+        if file is None:
+            return item
+        try:
+            described = self._run(f"describe from read_parquet({quoted(file.location)})", {})
+        except KbdashError as error:
+            return replace(item, problem=f"{file.name} cannot be read: {error} {error.advice}".strip())
+        columns = dict(zip(described.column_name, described.column_type, strict=True))
+        reason = misfit(columns, competition.family)
+        if reason and not competition.boards:
+            return None
+        if reason:
+            return replace(item, problem=f"{file.name} cannot be used: {reason}.")
+        names = {
+            "view": _view_name(competition),
+            "competition": quoted(competition.slug),
+            "file": quoted(file.name),
+            "location": quoted(file.location),
+            "shapes": _shape_list(columns.get("run_result", "")),
+        }
+        for template in (
+            f"view_{competition.family}",
+            *(["view_shapes"] if competition.family == "legacy" else []),
+        ):
+            self._run(_filled(sql_text(template), names), {})
+        return replace(item, problem=None)
+
+
+@cache
+def sql_text(question: str) -> str:
+    """The SQL of one question, as it stands in kbdash/sql."""
+    return resources.files("kbdash.sql").joinpath(f"{question}.sql").read_text(encoding="utf-8")
+
+
+def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
+    """The catalog as tables, so that SQL can judge by it, and the ranking rule."""
+    connection.execute("create table impossible_below as select ?::double as seconds", [catalog.IMPOSSIBLE_SECONDS])
+    connection.execute("create table boards (leaderboard_id bigint, name varchar, runner varchar, floor double)")
+    connection.execute("create table other_hardware (gpu varchar, own_runner varchar, runner varchar)")
+    connection.execute("create table flag_cases (leaderboard_id bigint, submission_id bigint, reason varchar)")
+    boards = [board for competition in catalog.COMPETITIONS for board in competition.boards]
+    connection.executemany(
+        "insert into boards values (?, ?, ?, ?)", [[b.id, b.name, b.runners[0], b.floor] for b in boards]
+    )
+    connection.executemany("insert into other_hardware values (?, ?, ?)", [list(x) for x in catalog.OTHER_HARDWARE])
+    connection.executemany(
+        "insert into flag_cases values (?, ?, ?)",
+        [[case.leaderboard_id, case.submission_id, case.reason] for case in catalog.FLAG_CASES],
+    )
+    connection.execute(sql_text("view_submissions"))
+    connection.execute(
+        "create view shapes as select null::varchar as competition, null::bigint as file_row, "
+        f"unnest({_NO_SHAPE}) where false"
+    )
+    connection.execute(sql_text("ranking"))
+
+
+def _planned(source: Source) -> list[Attached]:
+    """Catalog competitions with the file each would use, then one per file that the catalog does not name."""
+    planned = [_known(competition, source) for competition in catalog.COMPETITIONS]
+    named = {name for competition in catalog.COMPETITIONS for name in competition.files}
+    named.update(catalog.SUBSETS, {catalog.DEFINITIONS})
+    unknown = [Attached(_discovered(file), file) for name, file in source.files.items() if name not in named]
+    return [item for item in planned if item.file] + unknown
+
+
+def _known(competition: Competition, source: Source) -> Attached:
+    name = next((name for name in competition.files if name in source.files), None)
+    if name is None:
+        return Attached(competition, None)
+    if name != competition.files[0]:
+        competition = replace(competition, caveats=(catalog.FAILURES_UNKNOWN, *competition.caveats))
+    return Attached(competition, source.files[name])
+
+
+def _discovered(file: DataFile) -> Competition:
+    stem = file.name.removesuffix(".parquet").removesuffix("_submissions")
+    slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-") or "data"
+    taken = {competition.slug for competition in catalog.COMPETITIONS} | {
+        "submission",
+        "compare",
+        "user",
+        "about",
+    }
+    return Competition(
+        slug=f"{slug}-file" if slug in taken else slug,
+        title=stem.replace("_", " "),
+        vendor="Other",
+        summary=f"Found in {file.name}; this file is not in the catalog.",
+        family="flat",
+        files=(file.name,),
+        boards=(),
+    )
+
+
+def _view_name(competition: Competition) -> str:
+    return '"submissions of ' + competition.slug + '"'
+
+
+def _filled(template: str, names: Mapping[str, str]) -> str:
+    """A view's SQL with its {names} filled in."""
+    return re.sub(r"\{(\w+)\}", lambda found: names[found[1]], _without_comments(template))
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"(?m)^--.*\n", "", text)
+
+
+def _shape_list(run_result: str) -> str:
+    """A SQL list with a struct per benchmark shape that the type of run_result names; times are text in the file."""
+    fields = set(re.findall(r'"benchmark\.(\d+)\.(\w+)"', run_result))
+
+    def value(shape: int, field: str, kind: str) -> str:
+        known = (str(shape), field) in fields
+        return f"try_cast(run_result['benchmark.{shape}.{field}'] as {kind})" if known else f"null::{kind}"
+
+    structs = [
+        f"{{shape: {shape}, spec: {value(shape, 'spec', 'varchar')}, mean_ns: {value(shape, 'mean', 'double')}, "
+        f"best_ns: {value(shape, 'best', 'double')}, worst_ns: {value(shape, 'worst', 'double')}, "
+        f"std_ns: {value(shape, 'std', 'double')}, runs: {value(shape, 'runs', 'bigint')}}}"
+        for shape in sorted({int(number) for number, _ in fields})
+    ]
+    return f"[{', '.join(structs)}]" if structs else f"[{_NO_SHAPE}]"

@@ -1,0 +1,106 @@
+"""DuckDB as we use it: opened once, set, locked; its errors in a reader's words."""
+
+from importlib import resources
+
+import duckdb
+
+from kbdash.config import Settings
+from kbdash.errors import DataUnavailable, KbdashError, QueryRefused, QueryTimeout
+from kbdash.source import Source
+
+_PASSING = {408, 429, 500, 502, 503, 504}
+
+
+def open_connection(source: Source, settings: Settings) -> duckdb.DuckDBPyConnection:
+    """A connection that can read this source and nothing else, its configuration locked for good."""
+    connection = duckdb.connect(":memory:")
+    if source.kind == "hub":
+        _load_httpfs(connection)
+        for name, value in (
+            ("enable_http_metadata_cache", "true"),
+            ("httpfs_connection_caching", "true"),
+            ("http_timeout", "15"),
+            ("http_retries", "3"),
+        ):
+            connection.execute(f"set {name} = {value}")
+    connection.execute("set allow_persistent_secrets = false")
+    if source.kind == "hub" and source.token:
+        connection.execute(
+            f"create secret hub (type http, bearer_token {quoted(source.token)}, scope {quoted(source.prefix)})"
+        )
+    # The source is pinned to a commit, so what was read once need never be checked again.
+    for name, value in (
+        ("TimeZone", "'UTC'"),
+        ("validate_external_file_cache", "'NO_VALIDATION'"),
+        ("parquet_metadata_cache", "true"),
+        ("memory_limit", quoted(settings.memory_limit)),
+        ("temp_directory", "''"),
+        ("autoinstall_known_extensions", "false"),
+        ("autoload_known_extensions", "false"),
+        ("python_enable_replacements", "false"),
+        ("allowed_directories", f"[{quoted(source.prefix)}]"),
+        ("enable_external_access", "false"),
+        ("lock_configuration", "true"),
+    ):
+        connection.execute(f"set {name} = {value}")
+    return connection
+
+
+def _load_httpfs(connection: duckdb.DuckDBPyConnection) -> None:
+    """Load the signed binary of the pinned wheel; without one for this platform ask DuckDB's own repository."""
+    package = resources.files("duckdb_extension_httpfs")
+    binary = package.joinpath("extensions", f"v{duckdb.__version__}", "httpfs.duckdb_extension")
+    if binary.is_file():
+        connection.execute(f"load {quoted(str(binary))}")
+    else:
+        connection.execute("install httpfs; load httpfs")
+
+
+def quoted(text: str) -> str:
+    """A SQL string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def asked_to_wait(error: duckdb.HTTPException) -> float | None:
+    """Seconds to wait before asking again, or None when asking again is useless."""
+    if getattr(error, "status_code", 0) not in _PASSING:
+        return None
+    headers = {str(key).lower(): value for key, value in dict(getattr(error, "headers", {})).items()}
+    asked = str(headers.get("retry-after", ""))
+    return float(asked) if asked.isdigit() else None
+
+
+def explained(error: duckdb.Error, source: Source) -> KbdashError:
+    """What a reader should know about a DuckDB error."""
+    first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    match error:
+        case duckdb.InterruptException():
+            return QueryTimeout("The question took too long and was stopped.", advice="Narrow it down.")
+        case duckdb.PermissionException():
+            return QueryRefused(first_line, advice="Only the dataset itself can be read.")
+        case duckdb.OutOfMemoryException():
+            return QueryTimeout("The question needs more memory than allowed.", advice="Narrow it down.")
+        case duckdb.HTTPException():
+            status = getattr(error, "status_code", None)
+            return _http_failure(status, source)
+        case duckdb.IOException() | duckdb.InvalidInputException():
+            return DataUnavailable(first_line, advice="Retry; if it stays, the file itself is damaged.")
+        case duckdb.ParserException() | duckdb.BinderException() | duckdb.CatalogException():
+            return QueryRefused(str(error), advice="Mend the statement and run it again.")
+    return DataUnavailable(first_line, advice="Retry in a moment.")
+
+
+def _http_failure(status: int | None, source: Source) -> DataUnavailable:
+    where = source.endpoint or source.label
+    if status in (401, 403):
+        return DataUnavailable(
+            f"{where} refused access ({status}).",
+            advice="If it is private or gated, set HF_TOKEN to a token that may read it.",
+        )
+    if status == 404:
+        return DataUnavailable(f"{where} no longer has this file (404).", advice="Reload to open the newest revision.")
+    if status == 429:
+        return DataUnavailable(
+            f"{where} asks to slow down (429).", advice="Wait a minute, or set HF_TOKEN for a higher limit."
+        )
+    return DataUnavailable(f"{where} failed to answer ({status or 'no connection'}).", advice="Retry in a moment.")

@@ -1,0 +1,22 @@
+-- How are the times spread? Counts in bins of equal width on a log scale, per runner.
+-- $competition, $problem, $runner, $since, $until, $flagged, $bins
+-- lo, hi in seconds; rows = passing submissions, users = users whose best lies there; impossible scores left aside.
+with scores as (
+    select runner, score, 1 as rows, 0 as users
+    from entries($competition, $problem, $runner, $since, $until)
+    where counts and not impossible and runner is not null and ($flagged or flags = '')
+    union all
+    select runner, score, 0, 1
+    from bests($competition, $problem, $runner, $since, $until, $flagged)
+    where not impossible
+),
+span as (select ln(min(score)) as low, greatest(ln(max(score)) - ln(min(score)), 1e-9) / $bins as width from scores),
+binned as (
+    select runner, least($bins - 1, floor((ln(score) - low) / width))::int as bin,
+        sum(rows)::bigint as rows, sum(users)::bigint as users
+    from scores, span
+    group by all
+)
+select runner, exp(low + bin * width) as lo, exp(low + (bin + 1) * width) as hi, rows, users
+from binned, span
+order by runner, bin

@@ -1,0 +1,15 @@
+-- Which share of the users is at least this fast? Per runner, at most $points steps, first and last included.
+-- $competition, $problem, $runner, $since, $until, $flagged, $points
+-- score in seconds (each user's best, impossible ones left aside); share between 0 and 1.
+with placed as (
+    select runner, score,
+        row_number() over (partition by runner order by score) as place,
+        count(*) over (partition by runner) as users
+    from bests($competition, $problem, $runner, $since, $until, $flagged)
+    where not impossible
+)
+select runner, score, max(place / users) as share
+from placed
+where place = 1 or place = users or place % greatest(1, ceil(users / $points)::int) = 0
+group by runner, score
+order by runner, score

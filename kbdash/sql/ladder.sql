@@ -1,0 +1,27 @@
+-- Each new personal best of one user on one board and runner.
+-- $competition, $problem, $runner, $since, $until, $flagged, $user
+-- score in seconds; gain = share saved against the last best; waited_seconds since it; attempts since it, this one included.
+with attempts as (
+    select submission_id, runner, submitted_at, score,
+        counts and not impossible and ($flagged or flags = '') as eligible
+    from entries($competition, $problem, $runner, $since, $until)
+    where user_id = $user
+),
+numbered as (
+    select *, row_number() over (order by submitted_at, submission_id, runner) as attempt,
+        min(case when eligible then score end) over (order by submitted_at, submission_id, runner
+            rows between unbounded preceding and 1 preceding) as previous
+    from attempts
+),
+climbs as (
+    select * from numbered where eligible and (previous is null or score < previous)
+)
+select
+    row_number() over w as step, submission_id, runner, submitted_at, score, previous,
+    (previous - score) / previous as gain,
+    epoch(submitted_at - lag(submitted_at) over w) as waited_seconds,
+    attempt - coalesce(lag(attempt) over w, 0) as attempts
+from climbs
+window w as (order by submitted_at, submission_id, runner)
+order by step
+limit 500

@@ -1,0 +1,59 @@
+-- The ranking rule of kbdash, in one place. Everything that ranks asks these.
+--
+-- A row counts when it was a ranked run that passed with a finite score above zero. Per problem and runner each
+-- user has one row: the lowest score that is not impossible (under 100 ns: no launch is that fast), ties to the
+-- earliest submission, then to the lowest id. Users are ranked by score; equal scores share a rank and the next
+-- rank is skipped. Who has only impossible rows comes after all others. Other flags are hints and keep the rank.
+
+-- Every submission, with whether it counts and what speaks against it.
+create or replace view judged as
+select
+    s.*,
+    coalesce(s.mode = 'leaderboard' and s.passed and isfinite(s.score) and s.score > 0, false) as counts,
+    coalesce(s.score < i.seconds, false) as impossible,
+    case when s.passed then concat_ws('; ',
+        case when s.score < i.seconds then 'impossible: under 100 ns' end,
+        case when s.score < b.floor and s.score >= i.seconds
+            then 'below floor: under the heuristic bound of ' || round(b.floor * 1e6, 2) || ' µs' end,
+        'reported: ' || c.reason)
+    else '' end as flags
+from submissions s
+cross join impossible_below i
+left join boards b on b.leaderboard_id = s.leaderboard_id
+left join flag_cases c on c.leaderboard_id = s.leaderboard_id and c.submission_id = s.submission_id;
+
+-- The rows of one problem (null: of all) inside a period. Days are UTC and inclusive; null means no limit.
+create or replace macro entries(in_competition, in_problem, in_runner, first_day, last_day) as table
+select * from judged
+where competition = in_competition
+    and (in_problem is null or problem = in_problem)
+    and (in_runner is null or runner = in_runner or runner is null)
+    and (first_day is null or submitted_at >= first_day::date::timestamptz)
+    and (last_day is null or submitted_at < (last_day::date + 1)::timestamptz);
+
+-- Each user's best row per problem and runner.
+create or replace macro bests(in_competition, in_problem, in_runner, first_day, last_day, with_flagged) as table
+select
+    problem,
+    runner,
+    user_id,
+    unnest(arg_min(
+        {user_name: user_name, score: score, submission_id: submission_id, submitted_at: submitted_at,
+          file_row: file_row, impossible: impossible, flags: flags},
+        (impossible, score, submitted_at, submission_id)
+    ))
+from entries(in_competition, in_problem, in_runner, first_day, last_day)
+where counts and runner is not null and (with_flagged or flags = '')
+group by problem, runner, user_id;
+
+-- The leaderboard: rank, gap to the previous rank, ratio to the best (both null for impossible scores).
+create or replace macro ranking(in_competition, in_problem, in_runner, first_day, last_day, with_flagged) as table
+select
+    rank() over (partition by problem, runner order by impossible, score) as rank,
+    *,
+    case when not impossible then score - max(score) over (
+        partition by problem, runner, impossible order by score
+        range between unbounded preceding and current row exclude group) end as gap,
+    case when not impossible then
+        score / min(score) filter (not impossible) over (partition by problem, runner) end as ratio
+from bests(in_competition, in_problem, in_runner, first_day, last_day, with_flagged)
