@@ -141,9 +141,7 @@ def _amd_1_1m() -> tuple[SampleBoard, ...]:
         (765, "amd-mixed-mla", "hip_attention", 15.1e-6, 380, 0.42, 90.0),
     )
     return tuple(
-        SampleBoard(
-            id_, name, AMD_1_1M, kernel, (Lane("MI355X", best),), opens, ends, deadline, rows, 36, rate, start
-        )
+        SampleBoard(id_, name, AMD_1_1M, kernel, (Lane("MI355X", best),), opens, ends, deadline, rows, 36, rate, start)
         for id_, name, kernel, best, rows, rate, start in facts
     )
 
@@ -217,9 +215,7 @@ def _linalg() -> tuple[SampleBoard, ...]:
         (776, "cholesky", 152e-6, day("2026-06-10"), day("2026-07-30"), 430),
     )
     return tuple(
-        SampleBoard(
-            id_, name, LINALG, "factor", (Lane("B200", best),), opens, closes, closes, rows, 32, 0.47, 80.0
-        )
+        SampleBoard(id_, name, LINALG, "factor", (Lane("B200", best),), opens, closes, closes, rows, 32, 0.47, 80.0)
         for id_, name, best, opens, closes, rows in facts
     )
 

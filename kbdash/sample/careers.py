@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.float64]
 class Run:
     """What a runner said about a submission; all but the status are None when there was no run."""
 
-    status: str
+    status: str | None
     runner: str | None = None
     score: float | None = None
     passed: bool | None = None
@@ -70,9 +70,7 @@ def attempt_counts(users: int, rows: int, rng: np.random.Generator) -> Times:
     return counts
 
 
-def _career(
-    board: SampleBoard, user: User, count: int, place: float, rng: np.random.Generator
-) -> Iterator[Submission]:
+def _career(board: SampleBoard, user: User, count: int, place: float, rng: np.random.Generator) -> Iterator[Submission]:
     times = sittings(board.opens, board.ends, count, place, rng)
     progress = steps(count, rng)
     spread = 1.0 + 0.03 * rng.random() + 1.9 * place**2 * rng.random()
@@ -87,9 +85,7 @@ def _career(
         level = min(TOP_LEVEL, int(progress[i] * (TOP_LEVEL + 1)))
         draft = revised(draft, level, *turns[i])
         code = (
-            starting_template(board.kernel)
-            if i == 0 and rng.random() < SHARED_TEMPLATE_RATE
-            else render(draft, header)
+            starting_template(board.kernel) if i == 0 and rng.random() < SHARED_TEMPLATE_RATE else render(draft, header)
         )
         name = _file_name(board, user, i, turns[i][0])
         lane = favourite if rng.random() < 0.7 else int(rng.integers(len(board.lanes)))
@@ -103,9 +99,7 @@ def _career(
             yield Submission(board, user, at, name, code, (run,))
 
 
-def sittings(
-    opens_at: datetime, ends_at: datetime, count: int, place: float, rng: np.random.Generator
-) -> Times:
+def sittings(opens_at: datetime, ends_at: datetime, count: int, place: float, rng: np.random.Generator) -> Times:
     """Sorted times in microseconds: a few sittings, denser towards the end, some after the deadline."""
     opens, ends = microseconds(opens_at), microseconds(ends_at)
     begin = rng.beta(1.0, 2.5 - 1.5 * place) * 0.6

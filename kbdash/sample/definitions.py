@@ -65,13 +65,9 @@ def leaderboards_table() -> pa.Table:
     for board in FLAT_BOARDS:
         if board.id not in UNDEFINED:
             runners = [lane.runner for lane in board.lanes]
-            rows.append(
-                (board.id, board.name, board.deadline, _text(board.name, board.lanes[0].best), runners)
-            )
+            rows.append((board.id, board.name, board.deadline, _text(board.name, board.lanes[0].best), runners))
     columns = zip(*sorted(rows), strict=True)
-    arrays = [
-        pa.array(list(values), field.type) for values, field in zip(columns, LEADERBOARDS_SCHEMA, strict=True)
-    ]
+    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, LEADERBOARDS_SCHEMA, strict=True)]
     return pa.Table.from_arrays(arrays, schema=LEADERBOARDS_SCHEMA)
 
 

@@ -56,9 +56,7 @@ def ordinary_submissions(seed: int) -> list[Submission]:
     return submissions
 
 
-def _sent_again(
-    earlier: Sequence[Submission], board: SampleBoard, rng: np.random.Generator
-) -> list[Submission]:
+def _sent_again(earlier: Sequence[Submission], board: SampleBoard, rng: np.random.Generator) -> list[Submission]:
     """The best codes of the on-prem board, sent to the Modal board by the same users."""
     scored: dict[int, list[Submission]] = {}
     for submission in earlier:
@@ -71,13 +69,9 @@ def _sent_again(
         fastest = sorted(mine, key=lambda s: s.runs[0].score or 0.0)[: int(rng.integers(2, 7))]
         for submission in fastest:
             score = (submission.runs[0].score or 0.0) * ratio * (1.0 + rng.exponential(0.01))
-            run = Run(
-                "succeeded", board.lanes[0].runner, max(score, board.lanes[0].best), True, "leaderboard"
-            )
+            run = Run("succeeded", board.lanes[0].runner, max(score, board.lanes[0].best), True, "leaderboard")
             at = int(rng.integers(opens, ends))
-            again.append(
-                Submission(board, submission.user, at, submission.file_name, submission.code, (run,))
-            )
+            again.append(Submission(board, submission.user, at, submission.file_name, submission.code, (run,)))
     return again
 
 

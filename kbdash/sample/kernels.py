@@ -105,9 +105,7 @@ def revised(draft: Draft, level: int, knob: int, step: int) -> Draft:
     choices = KNOBS[name]
     old: int = getattr(draft, name)
     new = choices[(choices.index(old) + 1 + step % (len(choices) - 1)) % len(choices)]
-    note = (
-        f"{name} {old} -> {new}" if level == draft.level else f"{_LEVEL_NOTES[level]}; {name} {old} -> {new}"
-    )
+    note = f"{name} {old} -> {new}" if level == draft.level else f"{_LEVEL_NOTES[level]}; {name} {old} -> {new}"
     turned: dict[str, Any] = {name: new}
     return replace(draft, level=level, revision=draft.revision + 1, note=note, **turned)
 

@@ -13,8 +13,8 @@ from kbdash.sample.legacy_boards import LEGACY_BOARDS, LegacyBoard
 GPUS = ("AMD Instinct MI300X", "AMD Instinct MI300X VF", "AMD Instinct MI325X", None)
 _GPU_SHARES = (0.84, 0.09, 0.05, 0.02)
 
-# What people ask for, how often, and with which chance each run passes. The second ranked run has a secret seed;
-# nothing in the file tells it from the public one.
+# What people ask for, how often, and with which chance each run passes. The second ranked run has a secret
+# seed; nothing in the file tells it from the public one.
 _COMMANDS: tuple[tuple[tuple[str, float], ...], ...] = (
     (("test", 0.72), ("benchmark", 0.93), ("leaderboard", 0.96), ("leaderboard", 0.97)),
     (("test", 0.72),),
@@ -35,16 +35,23 @@ _MISMATCH = "mismatch found! custom implementation doesn't match reference: (12,
 
 
 @dataclass(frozen=True, slots=True)
-class LegacyRun:
-    """One run of a submission; `start` and `end` are microseconds after 1970."""
+class Slot:
+    """When and where a run takes place; times are microseconds after 1970."""
 
     mode: str
     start: int
     end: int
     gpu: str | None
-    passed: bool
-    score: float | None
-    result: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LegacyRun:
+    """One run of a submission and what it logged."""
+
+    slot: Slot
+    passed: bool = False
+    score: float | None = None
+    result: dict[str, str] = field(default_factory=dict)
     stderr: str = ""
     exit_code: int = 0
     compilation: dict[str, object] | None = None
@@ -80,15 +87,8 @@ def _career(
     times = sittings(board.opens, board.ends, count, place, rng).tolist()
     progress = steps(count, rng)
     spread = 1.0 + 0.02 * rng.random() + 2.2 * place**2 * rng.random()
-    seconds = (
-        board.best
-        * spread
-        * max(board.head_start / spread, 1.0) ** (1.0 - progress)
-        * experiments(count, rng)
-    )
-    draft = Draft(
-        board.kernel, board.name, f"u{user:03d}", style=int(rng.integers(1, 8)) if place < 0.85 else 0
-    )
+    seconds = board.best * spread * max(board.head_start / spread, 1.0) ** (1.0 - progress) * experiments(count, rng)
+    draft = Draft(board.kernel, board.name, f"u{user:03d}", style=int(rng.integers(1, 8)) if place < 0.85 else 0)
     for i in range(count):
         level = min(TOP_LEVEL, int(progress[i] * (TOP_LEVEL + 1)))
         draft = revised(draft, level, int(rng.integers(1 << 16)), int(rng.integers(1 << 16)))
@@ -96,16 +96,6 @@ def _career(
         runs = tuple(_runs(board, times[i], float(seconds[i]), rng))
         name = "submission.py" if user % 3 else f"{board.name}_v{i + 1}.py"
         yield LegacySubmission(board, user, times[i], name, text.encode(), runs)
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """When and where a run takes place."""
-
-    mode: str
-    start: int
-    end: int
-    gpu: str | None
 
 
 def _runs(board: LegacyBoard, at: int, seconds: float, rng: np.random.Generator) -> Iterator[LegacyRun]:
@@ -127,9 +117,9 @@ def _runs(board: LegacyBoard, at: int, seconds: float, rng: np.random.Generator)
 def _failed_run(board: LegacyBoard, slot: Slot, rng: np.random.Generator) -> LegacyRun:
     kind = int(rng.integers(len(_ERRORS) + 3))
     if kind < len(_ERRORS):
-        return _run(slot, stderr="Traceback (most recent call last):\n" + _ERRORS[kind], exit_code=1)
+        return LegacyRun(slot, stderr="Traceback (most recent call last):\n" + _ERRORS[kind], exit_code=1)
     if kind == len(_ERRORS):
-        return _run(slot, stderr="Killed: the run took longer than allowed\n", exit_code=-9)
+        return LegacyRun(slot, stderr="Killed: the run took longer than allowed\n", exit_code=-9)
     part = "test" if slot.mode == "test" else "benchmark"
     result = {
         "check": "fail",
@@ -138,7 +128,7 @@ def _failed_run(board: LegacyBoard, slot: Slot, rng: np.random.Generator) -> Leg
         f"{part}.0.status": "fail",
         f"{part}.0.error": _MISMATCH,
     }
-    return _run(slot, result=result, exit_code=112)
+    return LegacyRun(slot, result=result, exit_code=112)
 
 
 def passed_run(board: LegacyBoard, slot: Slot, seconds: float, rng: np.random.Generator) -> LegacyRun:
@@ -148,39 +138,17 @@ def passed_run(board: LegacyBoard, slot: Slot, seconds: float, rng: np.random.Ge
         result = {"check": "pass", "test-count": str(len(shapes))}
         for i, spec in enumerate(shapes):
             result |= {f"test.{i}.spec": spec, f"test.{i}.status": "pass"}
-        return _run(slot, passed=True, result=result)
+        return LegacyRun(slot, passed=True, result=result)
     if slot.mode.startswith("profile"):
         trace = {
             "benchmark-count": "1",
             "benchmark.0.spec": board.shapes[0],
             "benchmark.0.report": "c2FtcGxl",
         }
-        return _run(slot, passed=True, result=trace)
+        return LegacyRun(slot, passed=True, result=trace)
     means = _shape_means(board, seconds, rng)
     score = geometric_mean(means) if slot.mode == "leaderboard" else None
-    return _run(slot, passed=True, score=score, result=_benchmark_result(board, means, rng))
-
-
-def _run(
-    slot: Slot,
-    *,
-    passed: bool = False,
-    score: float | None = None,
-    result: dict[str, str] | None = None,
-    stderr: str = "",
-    exit_code: int = 0,
-) -> LegacyRun:
-    return LegacyRun(
-        slot.mode,
-        slot.start,
-        slot.end,
-        slot.gpu,
-        passed,
-        score,
-        result or {},
-        stderr=stderr,
-        exit_code=exit_code,
-    )
+    return LegacyRun(slot, passed=True, score=score, result=_benchmark_result(board, means, rng))
 
 
 def geometric_mean(means_ns: list[float]) -> float:

@@ -72,9 +72,7 @@ _SPRING = (day("2025-04-15"), day("2025-08-23"), day("2025-09-02"))
 _AUTUMN = (day("2025-08-30"), day("2025-10-15T08:00"), day("2025-10-15T07:00"))
 
 LEGACY_BOARDS: tuple[LegacyBoard, ...] = (
-    LegacyBoard(
-        398, "amd-identity", "hip_stream", 8.4e-6, *_SPRING[:2], day("2025-12-30"), 90, 30, 6.0, _IDENTITY, 7
-    ),
+    LegacyBoard(398, "amd-identity", "hip_stream", 8.4e-6, *_SPRING[:2], day("2025-12-30"), 90, 30, 6.0, _IDENTITY, 7),
     LegacyBoard(399, "amd-fp8-mm", "hip_gemm", 106e-6, *_SPRING, 420, 60, 30.0, _FP8, 18),
     LegacyBoard(430, "amd-mixture-of-experts", "hip_moe", 6.8e-3, *_SPRING, 190, 40, 90.0, _MOE, 2),
     LegacyBoard(463, "amd-mla-decode", "hip_attention", 1.83e-3, *_SPRING, 170, 36, 60.0, _MLA, 1),

@@ -103,9 +103,9 @@ def legacy_table(rows: Sequence[LegacyRow]) -> pa.Table:
         pa.array([s.code for _, _, _, s, _ in rows], pa.binary()),
         pa.array([c for _, c, *_ in rows], pa.int64()),
         pa.array([run_id if run else None for _, _, run_id, _, run in rows], pa.int64()),
-        pa.array([run and run.start for run in runs], NAIVE_TIME),
-        pa.array([run and run.end for run in runs], NAIVE_TIME),
-        pa.array([run and run.mode for run in runs], pa.string()),
+        pa.array([run and run.slot.start for run in runs], NAIVE_TIME),
+        pa.array([run and run.slot.end for run in runs], NAIVE_TIME),
+        pa.array([run and run.slot.mode for run in runs], pa.string()),
         pa.array([run and run.score for run in runs], pa.float64()),
         pa.array([run and run.passed for run in runs], pa.bool_()),
         _results(runs),
@@ -119,17 +119,15 @@ def legacy_table(rows: Sequence[LegacyRow]) -> pa.Table:
 def _results(runs: Sequence[LegacyRun | None]) -> pa.StructArray:
     results = [run.result if run else {} for run in runs]
     children = [pa.array([result.get(key) for result in results], pa.string()) for key in RESULT_KEYS]
-    return pa.StructArray.from_arrays(
-        children, fields=list(RESULT), mask=pa.array([run is None for run in runs])
-    )
+    return pa.StructArray.from_arrays(children, fields=list(RESULT), mask=pa.array([run is None for run in runs]))
 
 
 def _meta(run: LegacyRun | None) -> dict[str, object] | None:
     if run is None:
         return None
     return {
-        "command": f"python eval.py {run.mode} /tmp/sample",
-        "duration": (run.end - run.start) / 1e6,
+        "command": f"python eval.py {run.slot.mode} /tmp/sample",
+        "duration": (run.slot.end - run.slot.start) / 1e6,
         "exit_code": run.exit_code,
         "stderr": run.stderr,
         "stdout": "",
@@ -143,7 +141,7 @@ def _system(submission: LegacySubmission, run: LegacyRun | None) -> dict[str, ob
     many = submission.board.devices > 1
     return {
         "cpu": "Sample CPU 96-Core",
-        "gpu": run.gpu,
+        "gpu": run.slot.gpu,
         "platform": "Linux-6.8.0-sample-x86_64-with-glibc2.35",
         "torch": "2.8.0.dev-sample+rocm6.3",
         "device_count": submission.board.devices if many else None,
@@ -154,17 +152,13 @@ def _system(submission: LegacySubmission, run: LegacyRun | None) -> dict[str, ob
 def passed_subset(table: pa.Table) -> pa.Table:
     """The rows of runs that passed, with the position each had in its export chunk."""
     kept = np.flatnonzero(np.array([passed is True for passed in table["run_passed"].to_pylist()]))
-    return table.take(kept).append_column(
-        PASSED_SCHEMA.field("__index_level_0__"), pa.array(kept % EXPORT_CHUNK)
-    )
+    return table.take(kept).append_column(PASSED_SCHEMA.field("__index_level_0__"), pa.array(kept % EXPORT_CHUNK))
 
 
 def deduplicated_subset(table: pa.Table, *, passed_only: bool) -> pa.Table:
     """Of the first competition, the last row per code, mode and outcome: much as it was published."""
     last: dict[tuple[object, ...], int] = {}
-    keys = zip(
-        *(table[c].to_pylist() for c in ("leaderboard_id", "code_id", "run_mode", "run_passed")), strict=True
-    )
+    keys = zip(*(table[c].to_pylist() for c in ("leaderboard_id", "code_id", "run_mode", "run_passed")), strict=True)
     for row, (board, code, mode, passed) in enumerate(keys):
         # Every third code counts as a near-duplicate of another and is gone.
         if board in FIRST_COMPETITION and code % 3 and (passed or not passed_only):

@@ -76,7 +76,7 @@ class User:
 
     index: int
     id: str
-    name: str
+    name: str | None
 
     @property
     def tag(self) -> str:
@@ -107,10 +107,8 @@ def _id(index: int) -> str:
     return str(_SNOWFLAKE + 1_004_729_000_000_017 * index)
 
 
-def _make_users(count: int) -> tuple[User, ...]:
-    traps = {5 + 7 * place: name for place, name in enumerate(TRAP_NAMES)}
-    return tuple(User(i, _id(i), traps.get(i, _ordinary_name(i))) for i in range(count))
+_TRAP_NAME_AT = {5 + 7 * place: name for place, name in enumerate(TRAP_NAMES)}
 
-
-USERS = _make_users(180)
+USERS = tuple(User(i, _id(i), _TRAP_NAME_AT.get(i, _ordinary_name(i))) for i in range(180))
+TRAP_USERS = tuple(USERS[i] for i in _TRAP_NAME_AT)
 AGENT = User(len(USERS), "990000001", "Sample Agent")

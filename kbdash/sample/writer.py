@@ -13,7 +13,8 @@ from kbdash.sample.definitions import leaderboards_table
 from kbdash.sample.flat import flat_table, ordinary_submissions, with_pmpp_extras
 from kbdash.sample.legacy import LegacySubmission, legacy_submissions
 from kbdash.sample.legacy_tables import LegacyRow, deduplicated_subset, legacy_table, passed_subset
-from kbdash.sample.traps import flat_traps, legacy_traps
+from kbdash.sample.legacy_traps import legacy_traps
+from kbdash.sample.traps import flat_traps
 
 # Far above the ids of the real files, so that a link to a sample submission never opens a real one.
 FIRST_SUBMISSION_ID = 5_000_000
@@ -75,9 +76,7 @@ def _legacy_rows(legacy: Sequence[LegacySubmission], numbers: Sequence[tuple[int
     """One row per run, and one for a submission without runs, in no order that a reader could rely on."""
     rows: list[LegacyRow] = []
     run_id = FIRST_RUN_ID
-    for (submission_id, code_id), submission in sorted(
-        zip(numbers, legacy, strict=True), key=lambda pair: pair[0]
-    ):
+    for (submission_id, code_id), submission in sorted(zip(numbers, legacy, strict=True), key=lambda pair: pair[0]):
         for run in submission.runs or (None,):
             run_id += 1
             rows.append((submission_id, code_id, run_id, submission, run))
@@ -88,6 +87,4 @@ def _write_legacy(table: pa.Table, folder: Path) -> None:
     write_in_row_groups(table, folder / boards.LEGACY, LEGACY_ROW_GROUP)
     write_in_row_groups(passed_subset(table), folder / boards.LEGACY_PASSED, LEGACY_ROW_GROUP)
     for name, passed_only in ((boards.LEGACY_DEDUPLICATED, False), (boards.LEGACY_DEDUPLICATED_PASSED, True)):
-        write_in_row_groups(
-            deduplicated_subset(table, passed_only=passed_only), folder / name, LEGACY_ROW_GROUP
-        )
+        write_in_row_groups(deduplicated_subset(table, passed_only=passed_only), folder / name, LEGACY_ROW_GROUP)
