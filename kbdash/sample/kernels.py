@@ -12,6 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 TOP_LEVEL = 9
+# Short templates always come with the author's own test bench below them, the others only now and then.
+_SHORT = ("torch_wrapper", "triton_stream", "helion_kernel", "hip_stream")
 BANNER = "# Synthetic sample kernel made by the kbdash generator: plausible, never run, nobody's work.\n"
 
 _FIELD = re.compile(r"@([a-z_]+)@")
@@ -127,16 +129,21 @@ _LEVEL_NOTES = (
 def render(draft: Draft, header: str = "") -> str:
     """The source text of a draft; `header` goes below the banner."""
     template, features = STYLES[draft.kind][draft.style % len(STYLES[draft.kind])]
-    pieces = _compiled(template, draft.level, _narrowed(features, draft.problem))
     fields = _fields(draft)
-    body = "".join(piece if i % 2 == 0 else fields[piece] for i, piece in enumerate(pieces))
+    body = _filled(_compiled(template, draft.level, _narrowed(features, draft.problem)), fields)
+    if draft.style % 2 == 0 or template in _SHORT:
+        body += _filled(_compiled("harness", draft.level, frozenset()), fields)
     return f"{BANNER}{header}# {draft.kind} {draft.author} r{draft.revision}: {draft.note}\n\n{body}"
 
 
 def starting_template(kind: str) -> str:
     """The unchanged example that many people submit first: the same text whoever sends it."""
-    pieces = _compiled("torch_wrapper", 0, frozenset())
-    return f"{BANNER}# {kind}: the example that everybody starts from.\n\n{''.join(pieces)}"
+    body = _filled(_compiled("torch_wrapper", 0, frozenset()), {})
+    return f"{BANNER}# {kind}: the example that everybody starts from.\n\n{body}"
+
+
+def _filled(pieces: tuple[str, ...], fields: dict[str, str]) -> str:
+    return "".join(fields[piece] if i % 2 else piece for i, piece in enumerate(pieces))
 
 
 def _narrowed(features: frozenset[str], problem: str) -> frozenset[str]:

@@ -58,39 +58,32 @@ NESTED_QUOTES = f"{BANNER}A = '''it's \"quoted\" \\\\ and ${{braced}} %s {{}}'''
 
 def very_long() -> str:
     """A factorisation unrolled by hand: about 8,000 lines."""
-    lines = [
-        BANNER.rstrip(),
-        "# Every step of a 40 x 40 factorisation written out, as generators do.",
-        "import math",
-        "",
-    ]
-    lines += ["", "def custom_kernel(a):"]
+    lines = [BANNER.rstrip(), "# Every step of a small factorisation written out, as generators do.", "import math"]
+    lines += ["", "", "def custom_kernel(a):"]
     for j in range(40):
         lines.append(f"    # column {j}")
         lines.append(f"    d{j} = 1.0 / math.sqrt(a[{j}][{j}])")
         for i in range(j + 1, 40):
+            later = range(j + 1, min(i, j + 15))
             lines.append(f"    a[{i}][{j}] = a[{i}][{j}] * d{j}")
-            lines += [
-                f"    a[{i}][{k}] = a[{i}][{k}] - a[{i}][{j}] * a[{k}][{j}]" for k in range(j + 1, min(i, j + 10))
-            ]
+            lines += [f"    a[{i}][{k}] = a[{i}][{k}] - a[{i}][{j}] * a[{k}][{j}]" for k in later]
     lines.append("    return a")
     return "\n".join(lines) + "\n"
 
 
 def very_large() -> str:
     """A kernel with a table of tuned configurations pasted into it: about 400 KB."""
-    rows = (
-        f"    ({m}, {n}, {k}): dict(tile=({16 << m % 4}, {32 << n % 3}, {64 << k % 3}), stages={2 + (m * n + k) % 5}, "
-        f"split={1 << (m + k) % 4}, measured_ns={(m * 7919 + n * 104729 + k * 1299709) % 99991}),"
-        for m in range(16)
-        for n in range(16)
-        for k in range(16)
-    )
-    return f"{_PLAIN}\n\nTUNED = {{\n" + "\n".join(rows) + "\n}\n"
+    rows = [
+        f"    ({m}, {n}, {k}): dict(tile=({16 << m % 4}, {32 << n % 3}, {64 << k % 3}), "
+        f"measured_ns={(m * 7919 + n * 104729 + k * 1299709) % 99991}, stages={2 + (m * n + k) % 5}),"
+        for m in range(18)
+        for n in range(18)
+        for k in range(18)
+    ]
+    return "\n".join([_PLAIN, "TUNED = {", *rows, "}", ""])
 
 
 LEGACY_LATIN_1 = (BANNER + "# caf\xe9 cr\xe8me, 50 \xb5s\n" + _PLAIN).encode("latin-1")
 LEGACY_BINARY = BANNER.encode() + bytes(range(1, 256)) + b"\nimport torch\n"
-LEGACY_HEX_TEXT = (
-    b"\\x" + (BANNER + "# stored as hexadecimal text by an early export\nimport torch\n").encode().hex().encode()
-)
+_STORED_AS_HEX = (BANNER + "# stored as hexadecimal text by an early export\nimport torch\n").encode()
+LEGACY_HEX_TEXT = b"\\x" + _STORED_AS_HEX.hex().encode()

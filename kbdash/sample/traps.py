@@ -129,10 +129,8 @@ def _several_runners() -> Iterator[Submission]:
         )
         yield replace(base, runs=runs)
     mixed = _submission("trimul", USERS[33], "2025-07-22T16:00", None)
-    passed, failed = (
-        Run("succeeded", "H100", 2.2e-3, True, "leaderboard"),
-        Run("failed", "A100", None, False, "leaderboard"),
-    )
+    passed = Run("succeeded", "H100", 2.2e-3, True, "leaderboard")
+    failed = Run("failed", "A100", None, False, "leaderboard")
     yield replace(mixed, runs=(failed, passed))
 
 
