@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 
 from kbdash import catalog
 from kbdash.config import Settings
@@ -80,7 +81,8 @@ class Database:
         """Bytes that DuckDB holds from the network since start; local files move none."""
         if self.source.kind != "hub":
             return 0
-        return int(self._run("select coalesce(sum(nr_bytes), 0) from duckdb_external_file_cache()", {}).iat[0, 0])
+        held: list[int] = self._run("select nr_bytes from duckdb_external_file_cache()", {})["nr_bytes"].tolist()
+        return sum(held)
 
     def close(self) -> None:
         """Free the connection and everything cached in it."""
@@ -91,7 +93,7 @@ class Database:
         while True:
             try:
                 with self._cursor() as cursor:
-                    return cursor.execute(text, dict(parameters)).df()
+                    return _as_frame(cursor.execute(text, dict(parameters)).to_arrow_table())
             except duckdb.HTTPException as error:
                 wait = asked_to_wait(error)
                 if wait is None or waited + wait > self._settings.retry_wait_seconds:
@@ -231,6 +233,15 @@ def _discovered(file: DataFile) -> Competition:
 
 def _view_name(competition: Competition) -> str:
     return '"submissions of ' + competition.slug + '"'
+
+
+def _as_frame(table: pa.Table) -> pd.DataFrame:
+    """The table in pandas; whole numbers stay whole where some are missing, since ids must not become floats."""
+    frame: pd.DataFrame = table.to_pandas()
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_integer(field.type) and column.null_count:
+            frame[field.name] = pd.array(column.to_pylist(), dtype="Int64")
+    return frame
 
 
 def _filled(template: str, names: Mapping[str, str]) -> str:

@@ -3,7 +3,7 @@
 -- trend: the record on the best's runner at the end of each of at most 40 equal steps from first to last score.
 with entries as materialized (
     select problem, leaderboard_id, user_id, user_name, runner, submission_id, submitted_at, score, counts, impossible
-    from judged where competition = $competition
+    from judged($competition)
 ),
 totals as (
     select

@@ -1,5 +1,5 @@
 -- What is there? One row per problem and runner; runner is null for submissions that never ran.
--- $competition (null: all). best in seconds, impossible scores left aside.
+-- $competition. best in seconds, impossible scores left aside.
 select
     competition, problem, any_value(leaderboard_id) as leaderboard_id, runner,
     count(*) as rows,
@@ -8,7 +8,6 @@ select
     min(score) filter (counts and not impossible) as best,
     min(submitted_at) as first_at,
     max(submitted_at) as last_at
-from judged
-where $competition is null or competition = $competition
+from judged($competition)
 group by competition, problem, runner
 order by competition, leaderboard_id, problem, runner nulls last

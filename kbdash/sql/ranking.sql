@@ -5,8 +5,12 @@
 -- earliest submission, then to the lowest id. Users are ranked by score; equal scores share a rank and the next
 -- rank is skipped. Who has only impossible rows comes after all others. Other flags are hints and keep the rank.
 
--- Every submission, with whether it counts and what speaks against it.
-create or replace view judged as
+-- The canonical rows of one competition. (The view `submissions` has them all, but planning it costs far more.)
+create or replace macro submissions_of(in_competition) as table
+from query_table('submissions of ' || in_competition);
+
+-- Every submission of a competition, with whether it counts and what speaks against it.
+create or replace macro judged(in_competition) as table
 select
     s.*,
     coalesce(s.mode = 'leaderboard' and s.passed and isfinite(s.score) and s.score > 0, false) as counts,
@@ -17,34 +21,43 @@ select
             then 'below floor: under the heuristic bound of ' || round(b.floor * 1e6, 2) || ' µs' end,
         'reported: ' || c.reason)
     else '' end as flags
-from submissions s
+from submissions_of(in_competition) s
 cross join impossible_below i
 left join boards b on b.leaderboard_id = s.leaderboard_id
 left join flag_cases c on c.leaderboard_id = s.leaderboard_id and c.submission_id = s.submission_id;
 
 -- The rows of one problem (null: of all) inside a period. Days are UTC and inclusive; null means no limit.
 create or replace macro entries(in_competition, in_problem, in_runner, first_day, last_day) as table
-select * from judged
-where competition = in_competition
-    and (in_problem is null or problem = in_problem)
+select * from judged(in_competition)
+where (in_problem is null or problem = in_problem)
     and (in_runner is null or runner = in_runner or runner is null)
     and (first_day is null or submitted_at >= first_day::date::timestamptz)
     and (last_day is null or submitted_at < (last_day::date + 1)::timestamptz);
 
--- Each user's best row per problem and runner.
+-- Each user's best row per problem and runner, and how often they tried.
+-- submissions = tries on that runner, and those that never got to run anywhere.
 create or replace macro bests(in_competition, in_problem, in_runner, first_day, last_day, with_flagged) as table
-select
-    problem,
-    runner,
-    user_id,
-    unnest(arg_min(
-        {user_name: user_name, score: score, submission_id: submission_id, submitted_at: submitted_at,
-          file_row: file_row, impossible: impossible, flags: flags},
-        (impossible, score, submitted_at, submission_id)
-    ))
-from entries(in_competition, in_problem, in_runner, first_day, last_day)
-where counts and runner is not null and (with_flagged or flags = '')
-group by problem, runner, user_id;
+with tried as (
+    select
+        problem,
+        runner,
+        user_id,
+        count(distinct submission_id) as tries,
+        arg_min(
+            {user_name: user_name, score: score, submission_id: submission_id, submitted_at: submitted_at,
+             file_row: file_row, impossible: impossible, flags: flags},
+            (impossible, score, submitted_at, submission_id)
+        ) filter (counts and (with_flagged or flags = '')) as best
+    from entries(in_competition, in_problem, in_runner, first_day, last_day)
+    group by problem, runner, user_id
+),
+totalled as (
+    select *, tries + coalesce(sum(tries) filter (runner is null) over (partition by problem, user_id), 0) as submissions
+    from tried
+)
+select problem, runner, user_id, unnest(best), submissions::bigint as submissions
+from totalled
+where runner is not null and best is not null;
 
 -- The leaderboard: rank, gap to the previous rank, ratio to the best (both null for impossible scores).
 create or replace macro ranking(in_competition, in_problem, in_runner, first_day, last_day, with_flagged) as table

@@ -3,7 +3,7 @@
 select
     competition, file, file_row, submission_id, leaderboard_id, problem, user_id, user_name, code_id, file_name,
     submitted_at, status, mode, passed, score, runner, flags, counts, impossible
-from judged
-where competition = $competition and submission_id = $id and ($runner is null or runner = $runner)
+from judged($competition)
+where submission_id = $id and ($runner is null or runner = $runner)
 order by runner nulls last
 limit 20

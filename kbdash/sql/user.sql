@@ -9,7 +9,7 @@ attempts as (
     select problem, runner, any_value(leaderboard_id) as leaderboard_id, arg_max(user_name, submitted_at) as user_name,
         count(distinct submission_id) as submissions, count(*) filter (counts) as passed,
         min(submitted_at) as first_at, max(submitted_at) as last_at
-    from judged where competition = $competition and user_id = $user
+    from judged($competition) where user_id = $user
     group by problem, runner
 )
 select
