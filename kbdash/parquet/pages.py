@@ -11,6 +11,7 @@ Kind = TypeVar("Kind", bound=IntEnum)
 
 MAX_PAGE_BYTES = 512 << 20  # the largest page we are willing to hold in memory
 MAX_PAGE_VALUES = 1 << 24
+MAX_HEADER_BYTES = 2 << 20
 
 
 class Physical(IntEnum):

@@ -77,6 +77,4 @@ def _fingerprint(stat: os.stat_result) -> tuple[int, int]:
 
 def _unreadable(name: str, problem: OSError) -> DataUnavailable:
     reason = problem.strerror or type(problem).__name__
-    return DataUnavailable(
-        f"{name} cannot be read: {reason}.", advice="Check the folder and its permissions."
-    )
+    return DataUnavailable(f"{name} cannot be read: {reason}.", advice="Check the folder and its permissions.")

@@ -46,16 +46,12 @@ def check_range(reply: httpx2.Response, file: ByteSource, offset: int, length: i
 def _check_content_range(reply: httpx2.Response, file: ByteSource, offset: int, length: int) -> None:
     parts = _CONTENT_RANGE.fullmatch(reply.headers.get("content-range", ""))
     if parts is None:
-        raise DataUnavailable(
-            f"The server does not say which bytes of {file.name} it sends.", advice=_PROXY_ADVICE
-        )
+        raise DataUnavailable(f"The server does not say which bytes of {file.name} it sends.", advice=_PROXY_ADVICE)
     first, last, total = parts.groups()
     if total not in ("*", str(file.size)):
         raise changed(file.name)
     if (int(first), int(last)) != (offset, offset + length - 1):
-        raise DataUnavailable(
-            f"The server sends other bytes of {file.name} than asked for.", advice=_PROXY_ADVICE
-        )
+        raise DataUnavailable(f"The server sends other bytes of {file.name} than asked for.", advice=_PROXY_ADVICE)
 
 
 def failed_reply(reply: httpx2.Response, name: str) -> PassingError | DataUnavailable:
@@ -77,13 +73,9 @@ def failed_reply(reply: httpx2.Response, name: str) -> PassingError | DataUnavai
 
 def _overloaded(reply: httpx2.Response, name: str) -> PassingError:
     status, wait_s = reply.status_code, _retry_after_s(reply)
-    busy = (
-        "receives too many requests" if status == HTTPStatus.TOO_MANY_REQUESTS else "has a problem of its own"
-    )
+    busy = "receives too many requests" if status == HTTPStatus.TOO_MANY_REQUESTS else "has a problem of its own"
     advice = _WAIT_ADVICE if wait_s is None else f"Try again in {wait_s:.0f} seconds, as the Hub asks."
-    return PassingError(
-        DataUnavailable(f"The Hub {busy} ({status}) when asked for {name}.", advice=advice), wait_s
-    )
+    return PassingError(DataUnavailable(f"The Hub {busy} ({status}) when asked for {name}.", advice=advice), wait_s)
 
 
 def _retry_after_s(reply: httpx2.Response) -> float | None:

@@ -1,0 +1,118 @@
+"""Single cells out of large parquet files: one page is fetched, decoded and kept for the next reader."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import BoundedSemaphore
+
+import pyarrow as pa
+
+from kbdash.errors import CorruptData
+from kbdash.parquet.decode import decode_data_page, decode_dictionary
+from kbdash.parquet.directories import PageDirectories, Place
+from kbdash.parquet.pages import MAX_HEADER_BYTES, MAX_PAGE_BYTES, PageHeader, read_page_header
+from kbdash.parquet.ranges import CHANGED_ADVICE, ByteSource
+from kbdash.parquet.shared import SharedCache
+from kbdash.parquet.wrap import ColumnType
+
+Cell = bytes | int | float | None
+PAGE_CACHE_BYTES = 192 << 20
+_PAGES_AT_ONCE = 3  # pages in the making take memory beside the cache
+_LARGE_BYTES = 1 << 20
+
+
+class _StaleDirectory(CorruptData):
+    """The file holds another page than the directory says."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """The values of a page, or the numbers of their dictionary entries."""
+
+    values: pa.ChunkedArray
+    by_dictionary: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes held in memory."""
+        return int(self.values.get_total_buffer_size())
+
+
+class CellReader:
+    """Cells by file, column and row; may be shared by threads, and should be, for the sake of its cache."""
+
+    def __init__(self, directories: PageDirectories, *, cache_bytes: int = PAGE_CACHE_BYTES) -> None:
+        self.directories = directories
+        self._pages: SharedCache[tuple[str, str, int], _Decoded] = SharedCache(cache_bytes, lambda page: page.size)
+        self._gate = BoundedSemaphore(_PAGES_AT_ONCE)
+
+    @property
+    def cached_bytes(self) -> int:
+        """Bytes of decoded pages kept now."""
+        return self._pages.weight
+
+    def read(self, source: ByteSource, column: str, row: int) -> Cell:
+        """The value of a column in a row of the file, counted from 0; texts come as their raw bytes."""
+        try:
+            return self._read(source, column, row)
+        except _StaleDirectory:
+            self.directories.forget(source, column)
+            return self._read(source, column, row)
+
+    def read_many(self, source: ByteSource, column: str, rows: Iterable[int]) -> list[Cell]:
+        """The values of a column in several rows, in the order asked for."""
+        wanted = list(rows)
+        # In the order of the file, so that a page is not fetched again after others drove it out.
+        cells = {row: self.read(source, column, row) for row in sorted(set(wanted))}
+        return [cells[row] for row in wanted]
+
+    def _read(self, source: ByteSource, column: str, row: int) -> Cell:
+        place = self.directories.place(source, column, row)
+        key = (source.name, source.version, place.page.offset)
+        page = self._pages.get(key, lambda: self._load_page(source, place))
+        value: Cell = page.values[place.page_row].as_py()
+        if page.by_dictionary and isinstance(value, int):
+            entry: Cell = self._dictionary(source, place).values[value].as_py()
+            return entry
+        return value
+
+    def _load_page(self, source: ByteSource, place: Place) -> _Decoded:
+        directory, page = place.directory, place.page
+        header, payload = self._fetch(source, page.offset, page.total)
+        if not page.agrees_with(header):
+            raise _StaleDirectory(
+                f"{source.name} has another page at byte {page.offset} than expected.", advice=CHANGED_ADVICE
+            )
+        entries = len(self._dictionary(source, place).values) if header.needs_dictionary else None
+        column = ColumnType(directory.physical, directory.optional)
+        with self._gate:
+            values = decode_data_page(header, payload, column, place.group.codec, entries)
+        return _settled(_Decoded(values, header.needs_dictionary))
+
+    def _dictionary(self, source: ByteSource, place: Place) -> _Decoded:
+        if place.group.dictionary is None:
+            raise CorruptData(f"A page of {source.name} needs a dictionary, but there is none.")
+        offset, total = place.group.dictionary
+        return self._pages.get(
+            (source.name, source.version, offset), lambda: self._load_dictionary(source, place, offset, total)
+        )
+
+    def _load_dictionary(self, source: ByteSource, place: Place, offset: int, total: int) -> _Decoded:
+        header, payload = self._fetch(source, offset, total)
+        with self._gate:
+            values = decode_dictionary(header, payload, place.directory.physical, place.group.codec)
+        return _settled(_Decoded(values))
+
+    def _fetch(self, source: ByteSource, offset: int, total: int) -> tuple[PageHeader, memoryview]:
+        if total > MAX_PAGE_BYTES + MAX_HEADER_BYTES:
+            raise CorruptData(f"A page of {source.name} claims to be {total >> 20} MB long.")
+        with self._gate:
+            data = source.read(offset, total)
+        header = read_page_header(data)
+        return header, memoryview(data)[header.size :]
+
+
+def _settled(page: _Decoded) -> _Decoded:
+    """The page, after giving back to the system what decoding a large one took."""
+    if page.size > _LARGE_BYTES:
+        pa.default_memory_pool().release_unused()
+    return page
