@@ -3,15 +3,25 @@
 import difflib
 import time
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import pandas as pd
 
 from kbdash import queries
+from kbdash.code import CodeReader, Indexing, SourceText
 from kbdash.config import Settings
 from kbdash.db import Database
 from kbdash.errors import DataUnavailable, UnknownProblem
-from kbdash.model import Board, Competition
+from kbdash.export import write_study_set
+from kbdash.model import Board, Competition, Submission
 from kbdash.source import Source, newer_commit, open_source
+
+
+class Dates(TypedDict, total=False):
+    """A period of UTC days, both inclusive."""
+
+    since: queries.Day
+    until: queries.Day
 
 
 class KernelBot:
@@ -21,6 +31,7 @@ class KernelBot:
         self.source = source
         self._settings = settings
         self._database = Database(source, settings)
+        self._texts = CodeReader(source, settings)
         self._names: dict[str, tuple[str, ...]] = {}
         self._newer: str | None = None
         self._asked_at = time.monotonic()
@@ -112,9 +123,35 @@ class KernelBot:
             self._names[competition] = (*ordered, *(name for name in present if name not in ordered))
         return self._names[competition]
 
+    def code(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> str:
+        """Source text of a submission, without downloading its file."""
+        return self.source_text(submission_id, runner, competition).text
+
+    def source_text(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> SourceText:
+        """Source text of a submission with its facts."""
+        return self.text_of(self.submission(submission_id, runner, competition))
+
+    def text_of(self, submission: Submission) -> SourceText:
+        """Source text of a submission that was looked up before."""
+        return self._texts.read(submission, self)
+
+    def index_code(self, competition: str) -> Indexing:
+        """How far the source texts of a competition can be addressed by now; asking starts the work."""
+        file = next((item.file for item in self._database.competitions() if item.competition.slug == competition), None)
+        return self._texts.index(file.name) if file else Indexing()
+
+    def dump(
+        self, problem: str, runner: str | None = None, *, folder: str | Path, top: int = 20, **scope: Unpack[Dates]
+    ) -> pd.DataFrame:
+        """Write the top kernels of a board as files with a CSV of facts and the citation; the facts."""
+        competition, name = self.find(problem)
+        board = self.leaderboard(name, runner=runner, competition=competition, **scope)
+        first = board.groupby("runner", sort=False).head(top)
+        return write_study_set(self, first, competition, name, self.source, Path(folder))
+
     def bytes_moved(self) -> int:
         """Bytes read over the network since this source was opened."""
-        return self._database.bytes_moved()
+        return self._database.bytes_moved() + self._texts.bytes_moved()
 
     def newer(self) -> str | None:
         """A commit published since this source was opened; the Hub is asked at most every 15 minutes."""
@@ -124,7 +161,8 @@ class KernelBot:
         return self._newer
 
     def close(self) -> None:
-        """Free the connection."""
+        """Stop background work and free the connections."""
+        self._texts.close()
         self._database.close()
 
     def _checked(self, slug: str) -> str:
