@@ -1,7 +1,7 @@
 """The AMD legacy files: one row per run, nested structs, code as bytes, users as small integers."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,10 +69,10 @@ class LegacySubmission:
     runs: tuple[LegacyRun, ...] = field(default=())
 
 
-def legacy_submissions(seed: int) -> list[LegacySubmission]:
+def legacy_submissions(seed: int, boards: Sequence[LegacyBoard] = LEGACY_BOARDS) -> list[LegacySubmission]:
     """All AMD legacy submissions before the traps are added."""
     submissions: list[LegacySubmission] = []
-    for board in LEGACY_BOARDS:
+    for board in boards:
         rng = np.random.default_rng([seed, board.id])
         users = rng.permutation(150)[: board.users] + 1
         counts = attempt_counts(board.users, board.submissions, rng)

@@ -28,10 +28,10 @@ def write_sample(folder: Path, seed: int = 7) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     flat = [*ordinary_submissions(seed), *flat_traps()]
     legacy = [*legacy_submissions(seed), *legacy_traps()]
-    numbers = _numbered([*flat, *legacy], seed)
+    numbers = numbered([*flat, *legacy], seed)
     for name in boards.FLAT_FILES:
         write_flat(_flat_file(name, flat, numbers), folder / name)
-    _write_legacy(legacy_table(_legacy_rows(legacy, numbers[len(flat) :])), folder)
+    _write_legacy(legacy_table(legacy_rows(legacy, numbers[len(flat) :])), folder)
     pq.write_table(leaderboards_table(), folder / boards.LEADERBOARDS)
 
 
@@ -45,7 +45,7 @@ def write_in_row_groups(table: pa.Table, path: Path, rows: int) -> None:
     pq.write_table(table, path, compression="snappy", row_group_size=rows)
 
 
-def _numbered(submissions: Sequence[Submission | LegacySubmission], seed: int) -> list[tuple[int, int]]:
+def numbered(submissions: Sequence[Submission | LegacySubmission], seed: int) -> list[tuple[int, int]]:
     """(submission id, code id) of each: ids grow with time, one code id per text."""
     rng = np.random.default_rng([seed, 1])
     order = sorted(range(len(submissions)), key=lambda i: submissions[i].at)
@@ -72,7 +72,7 @@ def _flat_file(name: str, flat: Sequence[Submission], numbers: Sequence[tuple[in
     return with_pmpp_extras(table) if name == boards.PMPP else table
 
 
-def _legacy_rows(legacy: Sequence[LegacySubmission], numbers: Sequence[tuple[int, int]]) -> list[LegacyRow]:
+def legacy_rows(legacy: Sequence[LegacySubmission], numbers: Sequence[tuple[int, int]]) -> list[LegacyRow]:
     """One row per run, and one for a submission without runs, in no order that a reader could rely on."""
     rows: list[LegacyRow] = []
     run_id = FIRST_RUN_ID
