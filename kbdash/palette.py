@@ -38,7 +38,8 @@ class Style:
     marker: str
 
 
-_UNKNOWN = ("#7F8790", "solid", "circle")
+_GREY = "#7F8790"
+_UNKNOWN = (_GREY, "solid", "circle")
 
 # base colour (Okabe-Ito and two of Tol's), dash, marker
 _RUNNERS = {
@@ -71,6 +72,11 @@ _STATUSES = {
 }
 
 
+# Cells are coloured so softly that the theme's text stays legible on every shade.
+_DIVERGING = {"light": ("#8FC1E3", "#F6F7F9", "#F3B584"), "dark": ("#0B5480", "#1D232B", "#8A4509")}
+_SEQUENTIAL = {"light": ("#D6EAF6", "#F6F7F9", "#F0A868"), "dark": ("#0B4A70", "#1D232B", "#8A4509")}
+
+
 def theme_of(name: str) -> Theme:
     """The theme of that name; anything but "dark" is light."""
     return DARK if name == "dark" else LIGHT
@@ -83,12 +89,30 @@ def runner_style(runner: str | None, theme: Theme) -> Style:
 
 def user_style(place: int, theme: Theme) -> Style:
     """The look of the user pinned at `place` (0 is the first); grey beyond six."""
-    return _style(*(_USERS[place] if 0 <= place < len(_USERS) else _UNKNOWN), theme)
+    color, dash, marker = _USERS[place % len(_USERS)]
+    return _style(color if place < len(_USERS) else _GREY, dash, marker, theme)
 
 
 def status_color(status: str, theme: Theme) -> str:
     """The colour of a submission status; grey for all that are neither good nor bad."""
-    return legible(_STATUSES.get(status, _UNKNOWN[0]), theme, MARKS)
+    return legible(_STATUSES.get(status, _GREY), theme, MARKS)
+
+
+def quiet_color(theme: Theme) -> str:
+    """A grey for what stands behind the series, still visible."""
+    return legible(_GREY, theme, MARKS)
+
+
+def diverging_scale(theme: Theme) -> list[list[float | str]]:
+    """Blue for less, orange for more, with nothing in the middle."""
+    low, middle, high = _DIVERGING[theme.name]
+    return [[0.0, low], [0.5, middle], [1.0, high]]
+
+
+def sequential_scale(theme: Theme) -> list[list[float | str]]:
+    """Blue for the best, then from pale to orange."""
+    best, near, far = _SEQUENTIAL[theme.name]
+    return [[0.0, best], [0.08, near], [1.0, far]]
 
 
 def contrast(one: str, other: str) -> float:
@@ -124,8 +148,7 @@ def _stands_out(color: str, theme: Theme, ratio: float) -> bool:
 
 def _luminance(color: str) -> float:
     red, green, blue = (
-        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
-        for channel in _channels(color)
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in _channels(color)
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -38,9 +39,7 @@ _SPELLINGS = {
     "ms": MILLISECONDS,
     "s": SECONDS,
 }
-_TIME = re.compile(
-    r"\s*([0-9][0-9,.  \u2009\u00a0]*(?:e[+-]?\d{1,3})?|\.\d+(?:e[+-]?\d{1,3})?)\s*([a-zµμ]*)\s*", re.I
-)
+_TIME = re.compile(r"\s*((?:[0-9][0-9,.\s]*|\.[0-9]+)(?:e[+-]?[0-9]{1,3})?)\s*([a-zµμ]*)\s*", re.IGNORECASE)
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 
 
@@ -79,8 +78,8 @@ def rank_text(rank: float | None, *, tied: bool = False) -> str:
 def rank_texts(ranks: Sequence[float | None]) -> list[str]:
     """The places of one whole ranking, shared ones marked: 1, 2, =3, =3, 5."""
     values = [_number(rank) for rank in ranks]
-    shared = {value for value in values if values.count(value) > 1} if len(values) < 50 else _repeated(values)
-    return [rank_text(value, tied=value in shared) for value in values]
+    counts = Counter(values)
+    return [rank_text(value, tied=counts[value] > 1) for value in values]
 
 
 def ratio_text(ratio: float | None) -> str:
@@ -104,13 +103,19 @@ def gain_text(share: float | None) -> str:
 def share_text(share: float | None) -> str:
     """A part of a whole, such as "53.7 %"."""
     value = _number(share)
-    return MISSING if value is None else f"{_signed(value * 100, 1)}{THIN}%"
+    return MISSING if value is None else f"{signed(value * 100, 1)}{THIN}%"
 
 
 def count_text(count: float | None) -> str:
     """A count with thousands separators, such as "231,307"."""
     value = _number(count)
-    return MISSING if value is None else _signed(value, 0)
+    return MISSING if value is None else signed(value, 0)
+
+
+def signed(value: float, places: int) -> str:
+    """A finite number with that many decimals, thousands separators and a real minus."""
+    text = f"{abs(value):,.{places}f}"
+    return f"{MINUS}{text}" if value < 0 and text.strip("0.,") else text
 
 
 def day_text(moment: date | pd.Timestamp | None) -> str:
@@ -133,7 +138,7 @@ def duration_text(duration: timedelta | float | None) -> str:
     sign, rest = MINUS if value <= -0.5 else "", round(abs(value))
     sizes = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
     largest = next((place for place, (_, size) in enumerate(sizes) if rest >= size), 3)
-    parts = []
+    parts: list[str] = []
     # Seconds beside hours, or minutes beside days, are more than a reader wants to know.
     for name, size in sizes[largest : largest + 2]:
         count, rest = divmod(rest, size)
@@ -169,7 +174,7 @@ def parse_time(text: str, unit: Unit) -> float | None:
 
 def _decimal(text: str) -> float | None:
     """A number as people write it: "1,234.5" has thousands, "0,03" a decimal comma."""
-    plain = re.sub(r"[\s\u2009\u00a0]", "", text)
+    plain = "".join(text.split())
     plain = plain.replace(",", "") if _GROUPED.fullmatch(plain) else plain.replace(",", ".", 1)
     try:
         return float(plain)
@@ -186,9 +191,9 @@ def _number(value: object) -> float | None:
 
 
 def _utc(moment: date | pd.Timestamp | None) -> pd.Timestamp | None:
-    if moment is None or moment is pd.NaT:
+    stamp = pd.Timestamp(moment) if moment is not None else pd.NaT
+    if pd.isna(stamp):
         return None
-    stamp = pd.Timestamp(moment)
     return stamp.tz_convert("UTC") if stamp.tzinfo else stamp.tz_localize("UTC")
 
 
@@ -198,19 +203,9 @@ def _digits(value: float, significant: int = 4) -> str:
         return "0"
     rounded = float(f"{value:.{significant - 1}e}")
     places = max(0, significant - 1 - math.floor(math.log10(abs(rounded))))
-    return _signed(rounded, places)
+    return signed(rounded, places)
 
 
 def _gap_digits(value: float) -> str:
     """Three significant digits, for differences, which are known less well than times."""
     return _digits(value, 3)
-
-
-def _signed(value: float, places: int) -> str:
-    text = f"{abs(value):,.{places}f}"
-    return f"{MINUS}{text}" if value < 0 and text.strip("0.,") else text
-
-
-def _repeated(values: Sequence[float | None]) -> set[float | None]:
-    seen: set[float | None] = set()
-    return {value for value in values if value in seen or seen.add(value)}  # type: ignore[func-returns-value]

@@ -5,11 +5,13 @@ they are drawn in the theme they are given.
 """
 
 from kbdash.charts.canvas import POINT_LIMIT, config, message
-from kbdash.charts.distribution import distribution, ecdf, runner_distributions
-from kbdash.charts.hardware import paired, rank_correlation, ratio_heatmap, shapes
+from kbdash.charts.distribution import distribution, ecdf
+from kbdash.charts.heat import ratio_heatmap, shapes
 from kbdash.charts.marks import Mark
+from kbdash.charts.paired import paired, rank_correlation
 from kbdash.charts.progression import progression
 from kbdash.charts.ranks import bump
+from kbdash.charts.ridges import runner_distributions
 from kbdash.charts.status import status
 
 __all__ = [

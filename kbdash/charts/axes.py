@@ -10,7 +10,16 @@ from kbdash.charts.canvas import SMALL, Spec
 from kbdash.palette import Theme
 from kbdash.units import THIN, Unit
 
+Bounds = tuple[float, float]
+
 LOWER_IS_BETTER = "lower is better"
+# What follows a line break is written only where it changes, so a year or a day is named once.
+_STOPS = [
+    {"dtickrange": [None, 86_399_999], "value": "%H:%M\n%b %-d"},
+    {"dtickrange": [86_400_000, "M1"], "value": "%b %-d\n%Y"},
+    {"dtickrange": ["M1", "M11"], "value": "%b\n%Y"},
+    {"dtickrange": ["M12", None], "value": "%Y"},
+]
 _NICE_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -27,7 +36,7 @@ def plain_axis(theme: Theme, title: str = "", **more: Any) -> Spec:
     } | more
 
 
-def time_axis(bounds: tuple[float, float], unit: Unit, theme: Theme, title: str, **more: Any) -> Spec:
+def time_axis(bounds: Bounds, unit: Unit, theme: Theme, title: str, **more: Any) -> Spec:
     """A logarithmic axis from the low to the high bound, both in `unit`, with the unit on its ticks."""
     low, high = bounds
     values = log_ticks(low, high)
@@ -43,10 +52,10 @@ def time_axis(bounds: tuple[float, float], unit: Unit, theme: Theme, title: str,
 
 def date_axis(theme: Theme, **more: Any) -> Spec:
     """An axis of UTC dates that says so."""
-    return plain_axis(theme, "UTC") | {"type": "date", "showgrid": False, "nticks": 7} | more
+    return plain_axis(theme, "UTC") | {"type": "date", "showgrid": False, "nticks": 6, "tickformatstops": _STOPS} | more
 
 
-def bounds_of(values: Iterable[float], *, pad: float = 0.04) -> tuple[float, float] | None:
+def bounds_of(values: Iterable[float], *, pad: float = 0.04) -> Bounds | None:
     """The low and high end of a log axis that holds all positive values with a little air; None without any."""
     numbers = np.asarray(list(values) if not isinstance(values, np.ndarray) else values, dtype=float)
     numbers = numbers[np.isfinite(numbers) & (numbers > 0)]

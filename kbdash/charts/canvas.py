@@ -1,6 +1,7 @@
 """What all figures share: background, type, margins, and what stands there when there is nothing to draw."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ _TOOLS = ["zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "r
 
 def figure(traces: Sequence[Spec], theme: Theme, *, height: int, **layout: Any) -> go.Figure:
     """A figure in the page's colours; `layout` completes or replaces what all charts share."""
+    points = sum(int(np.size(trace["z"] if "z" in trace else trace["x"])) for trace in traces)
+    assert points <= POINT_LIMIT, f"{points} points in one chart"  # noqa: S101
     return go.Figure({"data": list(traces), "layout": _layout(theme, height) | layout})
 
 
@@ -37,7 +40,15 @@ def message(text: str, theme: str = "light", *, height: int = 220) -> go.Figure:
         xaxis=hidden,
         yaxis=hidden,
         annotations=[
-            note(text, tokens, x=0.5, y=0.5, xanchor="center", yanchor="middle", size=FONT_SIZE + 1)
+            note(
+                "<br>".join(wrap(text, 40)),
+                tokens,
+                x=0.5,
+                y=0.5,
+                xanchor="center",
+                yanchor="middle",
+                size=FONT_SIZE + 1,
+            )
         ],
     )
 
@@ -63,13 +74,41 @@ def note(text: str, theme: Theme, *, x: float, y: float, size: int = SMALL, **mo
     } | more
 
 
+def caption(text: str, theme: Theme) -> Spec:
+    """A quiet line of text at the very top, from the left edge of the chart, where a phone has room for it."""
+    return {
+        "text": text,
+        "x": 0,
+        "xref": "container",
+        "xanchor": "left",
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"l": 12, "t": 8},
+        "font": {"size": SMALL, "color": theme.muted},
+    }
+
+
+def legend(theme: Theme, height: float) -> Spec:
+    """A legend in a row above the plot, at `height` (1 is the plot's upper edge)."""
+    return {
+        "orientation": "h",
+        "x": 0,
+        "y": height,
+        "yanchor": "bottom",
+        "font": {"size": SMALL, "color": theme.text},
+        "bgcolor": "rgba(0,0,0,0)",
+        "traceorder": "normal",
+    }
+
+
 def rows_of(columns: Iterable[object]) -> np.ndarray[Any, Any]:
     """The columns side by side as customdata; an object array, because Plotly copies lists ten times slower."""
     filled = [np.asarray(column, dtype=object) for column in columns]
     return np.stack(filled, axis=1) if filled and len(filled[0]) else np.empty((0, len(filled)), dtype=object)
 
 
-def stamps(times: pd.Series) -> np.ndarray[Any, Any]:
+def stamps(times: "pd.Series[Any]") -> np.ndarray[Any, Any]:
     """UTC times as the text Plotly reads; it knows no time zones, so the axis says UTC."""
     utc = pd.to_datetime(times, utc=True).dt.tz_localize(None)
     return np.datetime_as_string(utc.to_numpy(dtype="datetime64[s]"), unit="s")
@@ -80,7 +119,7 @@ def scatter(points: int) -> str:
     return "scattergl" if points > GL_ABOVE else "scatter"
 
 
-def thinned(frame: pd.DataFrame, keep: pd.Series, limit: int) -> pd.DataFrame:
+def thinned(frame: pd.DataFrame, keep: np.ndarray[Any, Any], limit: int) -> pd.DataFrame:
     """At most `limit` rows in their order: all that `keep` marks, and of the others every so-many-th."""
     if len(frame) <= limit:
         return frame
@@ -94,7 +133,7 @@ def _evenly(places: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
     return places[np.linspace(0, len(places) - 1, count).round().astype(int)] if count else places[:0]
 
 
-def _layout(theme: Theme, height: int) -> Mapping[str, Any]:
+def _layout(theme: Theme, height: int) -> Spec:
     # The page's own background rather than a transparent one: the same to look at, and a saved picture stays
     # legible wherever it is pasted.
     return {

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from kbdash.charts.canvas import SMALL, Spec
@@ -15,7 +15,7 @@ MarkKind = Literal["best", "median", "light", "user", "yours"]
 ROW = 17  # pixels from one row of labels to the next
 _PHONE_PLOT = 300  # pixels a plot has on a narrow phone: labels that do not collide there never do
 _LETTER = 6.2  # pixels of an average letter at the labels' size
-_NAME = 18  # letters of a name before it is cut
+_NAME = 22  # letters of a label before it is cut
 _DASHES = {"best": "solid", "median": "dash", "light": "dot", "user": "solid", "yours": "solid"}
 
 
@@ -47,12 +47,10 @@ class _Flag:
     row: int
 
 
-def flags(
-    marks: Sequence[Mark], bounds: tuple[float, float], unit: Unit, theme: Theme, plot_height: int
-) -> Flags:
+def flags(marks: Sequence[Mark], bounds: tuple[float, float], unit: Unit, theme: Theme, plot_height: int) -> Flags:
     """The marks inside the axis bounds (in `unit`) as lines that rise to labels in as few rows as fit a phone."""
     low, high = bounds
-    inside = [mark for mark in marks if math.isfinite(mark.seconds) and low <= unit.of(mark.seconds) <= high]
+    inside = [mark for mark in _merged(marks) if math.isfinite(mark.seconds) and low <= unit.of(mark.seconds) <= high]
     places = {mark: math.log(unit.of(mark.seconds) / low) / math.log(high / low) for mark in inside}
     hoisted = list(_hoisted(places))
     return Flags(
@@ -60,6 +58,19 @@ def flags(
         [_label(flag, unit, theme) for flag in hoisted],
         ROW * (1 + max((flag.row for flag in hoisted), default=-1)) + 10,
     )
+
+
+def _merged(marks: Sequence[Mark]) -> list[Mark]:
+    """Marks at the very same time as one with both labels: the best is usually also a person's."""
+    merged: dict[float, Mark] = {}
+    for mark in marks:
+        other = merged.get(mark.seconds)
+        if other is None:
+            merged[mark.seconds] = mark
+        else:
+            styled = mark if mark.kind in ("user", "yours") else other
+            merged[mark.seconds] = replace(styled, label=f"{other.label}, {mark.label}")
+    return list(merged.values())
 
 
 def _hoisted(places: dict[Mark, float]) -> Iterator[_Flag]:
@@ -70,7 +81,8 @@ def _hoisted(places: dict[Mark, float]) -> Iterator[_Flag]:
         leftward = place > 0.5
         span = (place - width, place) if leftward else (place, place + width)
         row = next((number for number, spans in enumerate(taken) if _free(span, spans)), len(taken))
-        taken[row:] = [*taken[row:], []] if row == len(taken) else taken[row:]
+        if row == len(taken):
+            taken.append([])
         taken[row].append(span)
         yield _Flag(mark, leftward, row)
 

@@ -6,7 +6,7 @@ import unicodedata
 _SPECIAL = {ord(sign): f"&#{ord(sign)};" for sign in "&<>$%{}\"'"}
 # Characters that reorder the text after them would let a name rewrite the sentence it stands in.
 _REORDERING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
-_CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0))}
+_CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "\ufffd")
 _SAFE = _CONTROLS | _REORDERING | _SPECIAL
 _RIGHT_TO_LEFT = {"R", "AL"}
 _JOINERS = "\u200d\ufe0e\ufe0f"
