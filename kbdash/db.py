@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from kbdash import catalog
 from kbdash.config import Settings
-from kbdash.duck import asked_to_wait, explained, open_connection, quoted
+from kbdash.duck import asked_to_wait, explained, open_connection, quoted, reason_to_refuse
 from kbdash.errors import KbdashError, QueryRefused
 from kbdash.model import Competition, DataFile
 from kbdash.schema import misfit
@@ -27,10 +27,6 @@ RETRY_AFTER_SECONDS = 15.0
 _NO_SHAPE = (
     "{shape: null::integer, spec: null::varchar, mean_ns: null::double, best_ns: null::double, "
     "worst_ns: null::double, std_ns: null::double, runs: null::bigint}"
-)
-# Table functions that change the process although they stand in a SELECT.
-_MEDDLING = re.compile(
-    r"\b(enable_logging|disable_logging|truncate_duckdb_logs|checkpoint|force_checkpoint)\b", re.IGNORECASE
 )
 
 
@@ -69,12 +65,10 @@ class Database:
 
     def sql(self, text: str) -> pd.DataFrame:
         """Answer of any one SELECT; everything else is refused."""
-        try:
-            statements = duckdb.extract_statements(text)
-        except duckdb.Error as error:
-            raise QueryRefused(f"That is not valid SQL: {error}", advice="Mend it and run it again.") from error
-        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT] or _MEDDLING.search(text):
-            raise QueryRefused("Only one SELECT statement can be run here.", advice="The data are read only.")
+        tree = self._run("select json_serialize_sql($text) as tree", {"text": text})["tree"][0]
+        reason = reason_to_refuse(tree)
+        if reason:
+            raise QueryRefused(reason, advice="Ask one SELECT over the view submissions; the data are read only.")
         return self._run(text, {})
 
     def bytes_moved(self) -> int:
@@ -102,6 +96,8 @@ class Database:
                 time.sleep(wait)
             except duckdb.Error as error:
                 raise explained(error, self.source) from error
+            except pa.ArrowException as error:
+                raise QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.") from error
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:

@@ -1,6 +1,8 @@
 """DuckDB as we use it: opened once, set, locked; its errors in a reader's words."""
 
+import json
 from importlib import resources
+from typing import Any
 
 import duckdb
 
@@ -8,6 +10,12 @@ from kbdash.config import Settings
 from kbdash.errors import DataUnavailable, KbdashError, QueryRefused, QueryTimeout
 from kbdash.source import Source
 
+# All that may stand in FROM with arguments: rows made of nothing, and the macros of ranking.sql. Whatever else DuckDB
+# offers there reads files (and curl resolves the dots of "<dataset>/../..", so the Hub's token would go along), runs
+# text as SQL, or changes the process.
+TABLE_FUNCTIONS = frozenset(
+    {"range", "generate_series", "unnest", "submissions_of", "judged", "entries", "bests", "ranking"}
+)
 _PASSING = {408, 429, 500, 502, 503, 504}
 
 
@@ -61,6 +69,29 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def reason_to_refuse(syntax_tree: str) -> str | None:
+    """Why a reader's statement, as json_serialize_sql() parsed it, may not run; None for one harmless SELECT."""
+    reached: list[str] = []
+
+    def note(node: dict[str, Any]) -> dict[str, Any]:
+        match node:
+            case {"type": "TABLE_FUNCTION", "function": {"function_name": name}} if name.lower() not in TABLE_FUNCTIONS:
+                reached.append(f"{name}()")
+            case {"type": "BASE_TABLE", "table_name": name} if "/" in name or "\\" in name:
+                reached.append(name)
+        return node
+
+    try:
+        tree = json.loads(syntax_tree, object_hook=note)
+    except RecursionError:
+        return "That statement is nested too deeply."
+    if tree["error"] and tree["error_type"] == "parser":
+        return f"That is not valid SQL: {tree['error_message']}"
+    if tree["error"] or len(tree["statements"]) != 1:
+        return "Only one SELECT statement can be run here."
+    return f"{reached[0]} cannot be read here, only the data of this source." if reached else None
+
+
 def asked_to_wait(error: duckdb.HTTPException) -> float | None:
     """Seconds to wait before asking again, or None when asking again is useless."""
     if getattr(error, "status_code", 0) not in _PASSING:
@@ -87,6 +118,8 @@ def explained(error: duckdb.Error, source: Source) -> KbdashError:
             return DataUnavailable(first_line, advice="Retry; if it stays, the file itself is damaged.")
         case duckdb.ParserException() | duckdb.BinderException() | duckdb.CatalogException():
             return QueryRefused(str(error), advice="Mend the statement and run it again.")
+        case duckdb.DataError():
+            return QueryRefused(first_line, advice="Change the statement so that every value fits.")
     return DataUnavailable(first_line, advice="Retry in a moment.")
 
 
