@@ -167,20 +167,21 @@ def sql_text(question: str) -> str:
 
 
 def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
-    """The catalog as tables, so that SQL can judge by it, and the ranking rule."""
-    connection.execute("create table impossible_below as select ?::double as seconds", [catalog.IMPOSSIBLE_SECONDS])
-    connection.execute("create table boards (leaderboard_id bigint, name varchar, runner varchar, floor double)")
-    connection.execute("create table other_hardware (gpu varchar, own_runner varchar, runner varchar)")
-    connection.execute("create table flag_cases (leaderboard_id bigint, submission_id bigint, reason varchar)")
+    """What SQL needs of the catalog, and the ranking rule."""
     boards = [board for competition in catalog.COMPETITIONS for board in competition.boards]
-    connection.executemany(
-        "insert into boards values (?, ?, ?, ?)", [[b.id, b.name, b.runners[0], b.floor] for b in boards]
-    )
+    connection.execute("create table boards (leaderboard_id bigint, name varchar, runner varchar)")
+    connection.executemany("insert into boards values (?, ?, ?)", [[b.id, b.name, b.runners[0]] for b in boards])
+    connection.execute("create table other_hardware (gpu varchar, own_runner varchar, runner varchar)")
     connection.executemany("insert into other_hardware values (?, ?, ?)", [list(x) for x in catalog.OTHER_HARDWARE])
-    connection.executemany(
-        "insert into flag_cases values (?, ?, ?)",
-        [[case.leaderboard_id, case.submission_id, case.reason] for case in catalog.FLAG_CASES],
+    # Macros, not tables: a join per row would cost more than the ranking itself.
+    connection.execute(f"create macro is_impossible(score) as coalesce(score < {catalog.IMPOSSIBLE_SECONDS!r}, false)")
+    floors = " ".join(f"when {board.id} then {board.floor!r}" for board in boards if board.floor)
+    connection.execute(f"create macro floor_of(board) as case board {floors} end")
+    reports = " ".join(
+        f"when board = {case.leaderboard_id} and submission = {case.submission_id} then {quoted(case.reason)}"
+        for case in catalog.FLAG_CASES
     )
+    connection.execute(f"create macro report_on(board, submission) as case {reports} end")
     connection.execute(sql_text("view_submissions"))
     connection.execute(
         "create view shapes as select null::varchar as competition, null::bigint as file_row, "

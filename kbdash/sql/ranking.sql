@@ -4,27 +4,28 @@
 -- user has one row: the lowest score that is not impossible (under 100 ns: no launch is that fast), ties to the
 -- earliest submission, then to the lowest id. Users are ranked by score; equal scores share a rank and the next
 -- rank is skipped. Who has only impossible rows comes after all others. Other flags are hints and keep the rank.
+--
+-- is_impossible(score), floor_of(board) and report_on(board, submission) are made from the catalog by kbdash.db.
 
 -- The canonical rows of one competition. (The view `submissions` has them all, but planning it costs far more.)
 create or replace macro submissions_of(in_competition) as table
 from query_table('submissions of ' || in_competition);
 
+-- What speaks against a passing score; '' when nothing does.
+create or replace macro flags_of(board, submission, score) as concat_ws('; ',
+    case when is_impossible(score) then 'impossible: under 100 ns' end,
+    case when not is_impossible(score) and score < floor_of(board)
+        then 'below floor: under the heuristic bound of ' || round(floor_of(board) * 1e6, 2) || ' µs' end,
+    'reported: ' || report_on(board, submission));
+
 -- Every submission of a competition, with whether it counts and what speaks against it.
 create or replace macro judged(in_competition) as table
 select
-    s.*,
-    coalesce(s.mode = 'leaderboard' and s.passed and isfinite(s.score) and s.score > 0, false) as counts,
-    coalesce(s.score < i.seconds, false) as impossible,
-    case when s.passed then concat_ws('; ',
-        case when s.score < i.seconds then 'impossible: under 100 ns' end,
-        case when s.score < b.floor and s.score >= i.seconds
-            then 'below floor: under the heuristic bound of ' || round(b.floor * 1e6, 2) || ' µs' end,
-        'reported: ' || c.reason)
-    else '' end as flags
-from submissions_of(in_competition) s
-cross join impossible_below i
-left join boards b on b.leaderboard_id = s.leaderboard_id
-left join flag_cases c on c.leaderboard_id = s.leaderboard_id and c.submission_id = s.submission_id;
+    *,
+    coalesce(mode = 'leaderboard' and passed and isfinite(score) and score > 0, false) as counts,
+    is_impossible(score) as impossible,
+    case when passed then flags_of(leaderboard_id, submission_id, score) else '' end as flags
+from submissions_of(in_competition);
 
 -- The rows of one problem (null: of all) inside a period. Days are UTC and inclusive; null means no limit.
 create or replace macro entries(in_competition, in_problem, in_runner, first_day, last_day) as table
@@ -42,10 +43,10 @@ with tried as (
         problem,
         runner,
         user_id,
-        count(distinct submission_id) as tries,
+        count(*) as tries,
         arg_min(
-            {user_name: user_name, score: score, submission_id: submission_id, submitted_at: submitted_at,
-             file_row: file_row, impossible: impossible, flags: flags},
+            {board: leaderboard_id, user_name: user_name, score: score, submission_id: submission_id,
+             submitted_at: submitted_at, file_row: file_row, impossible: impossible},
             (impossible, score, submitted_at, submission_id)
         ) filter (counts and (with_flagged or flags = '')) as best
     from entries(in_competition, in_problem, in_runner, first_day, last_day)
@@ -55,7 +56,9 @@ totalled as (
     select *, tries + coalesce(sum(tries) filter (runner is null) over (partition by problem, user_id), 0) as submissions
     from tried
 )
-select problem, runner, user_id, unnest(best), submissions::bigint as submissions
+select
+    problem, runner, user_id, unnest(best), submissions::bigint as submissions,
+    flags_of(best.board, best.submission_id, best.score) as flags
 from totalled
 where runner is not null and best is not null;
 
