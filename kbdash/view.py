@@ -156,6 +156,10 @@ class View:
                 written[param.name] = [param.write(item) for item in items]
         return written
 
+    def after(self, before: Self) -> Self:
+        """This view as a change from `before` leaves it."""
+        return self
+
 
 def params_of(kind: type[View]) -> tuple[tuple[str, Any, Param], ...]:
     """(field, default, Param) of each field of a view, in the order links are written."""
@@ -219,10 +223,17 @@ class CompetitionView(View):
     ecdf: Annotated[bool, Param("chart", _switch("ecdf"), lambda _: "ecdf")] = False
     skip_shapes: Annotated[tuple[int, ...], Param("skip", _whole(0, 999), most=100)] = ()
 
+    @property
+    def scope(self) -> tuple[object, ...]:
+        """What the whole page depends on; the rest belongs to a single tab."""
+        return self.problem, self.runner, self.users, self.since, self.until, self.hide_flagged, self.tab
+
     def after(self, before: Self) -> Self:
         """This view as a change from `before` leaves it: another problem or filter starts its lists anew."""
         if self.problem != before.problem:
             return replace(self, runner=None, page=1, find="", skip_shapes=(), my_time=None)
+        if self.tab != before.tab:
+            return replace(self, find="", page=1)
         moved = any(getattr(self, name) != getattr(before, name) for name in self.FILTERS)
         return replace(self, page=1) if moved else self
 
@@ -276,6 +287,6 @@ def href(page: str, view: View) -> str:
 def forward(params: Params, pages: Sequence[str]) -> tuple[str, dict[str, list[str]]] | None:
     """Where `/?page=submission&id=…` leads: a known page and its parameters, or None."""
     page = next(iter(_as_list(params.get("page", ()))), "")
-    if page not in pages:
+    if not page or page not in pages:
         return None
     return page, {name: list(_as_list(values)) for name, values in params.items() if name != "page"}

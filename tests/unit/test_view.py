@@ -162,7 +162,8 @@ def test_a_filter_leads_back_to_the_first_page_and_paging_does_not() -> None:
 
 
 def test_the_root_forwards_to_known_pages_only() -> None:
-    pages = ("submission", "nvfp4")
+    pages = ("", "submission", "nvfp4")
     assert view.forward({"page": ["submission"], "id": ["7"]}, pages) == ("submission", {"id": ["7"]})
     assert view.forward({"page": ["https://x.example"], "id": ["7"]}, pages) is None
     assert view.forward({}, pages) is None
+    assert view.forward({"page": [""]}, pages) is None

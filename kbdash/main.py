@@ -1,0 +1,26 @@
+"""The frame of every page: configuration, navigation, banner, the page itself, footer; and no traceback ever."""
+
+import streamlit as st
+
+from kbdash import view
+from kbdash.ui import engines, frame, parts, registry, state
+
+
+def run() -> None:
+    """One run of the script."""
+    frame.configure()
+    with parts.boundary():
+        kb = engines.engine()
+        menu = registry.sections(kb.competitions)
+        pages = registry.by_path(menu)
+        page = st.navigation(menu, position="top")
+        state.register(pages, page.url_path)
+        if page.url_path == "" and (target := view.forward(state.params(), tuple(pages))):
+            st.switch_page(pages[target[0]], query_params=target[1])
+        frame.banner(kb)
+        with parts.boundary():
+            page.run()
+        frame.footer(kb)
+
+
+run()

@@ -1,0 +1,140 @@
+"""The engine's questions, each answered once per dataset version. Failures are never kept."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kbdash.engine import KernelBot
+from kbdash.model import Board, Page, Standing
+from kbdash.ui.engines import engine
+
+Filters = dict[str, Any]
+"""Keyword arguments that all questions share: competition, runner, since, until, flagged."""
+
+
+@st.cache_data(max_entries=512, max_size="96MB", show_spinner=False)
+def _answer(
+    _kb: KernelBot, version: str, question: str, args: tuple[Any, ...], filters: tuple[tuple[str, Any], ...]
+) -> Any:
+    return getattr(_kb, question)(*args, **dict(filters))
+
+
+def _ask(question: str, *args: Any, **filters: Any) -> Any:
+    """The answer for this session's dataset version; arguments must be small and hashable."""
+    kb = engine()
+    return _answer(kb, kb.source.version, question, args, tuple(sorted(filters.items())))
+
+
+def overview() -> pd.DataFrame:
+    """One row per problem."""
+    return _frame("overview")
+
+
+def problems() -> pd.DataFrame:
+    """One row per problem and runner."""
+    return _frame("problems")
+
+
+def board(problem: str, competition: str) -> Board:
+    """What is known about a board."""
+    found: Board = _ask("board", problem, competition=competition)
+    return found
+
+
+def summary(problem: str, **filters: Any) -> pd.DataFrame:
+    """The numbers above a board, one row per runner."""
+    return _frame("summary", problem, **filters)
+
+
+def leaderboard(problem: str, **filters: Any) -> pd.DataFrame:
+    """The ranking."""
+    return _frame("leaderboard", problem, **filters)
+
+
+def trends(problem: str, users: Sequence[str], **filters: Any) -> pd.DataFrame:
+    """A short best-so-far series per user, for sparklines."""
+    return _frame("trends", problem, tuple(users), **filters)
+
+
+def distribution(problem: str, **filters: Any) -> pd.DataFrame:
+    """Bins over log time."""
+    return _frame("distribution", problem, **filters)
+
+
+def ecdf(problem: str, **filters: Any) -> pd.DataFrame:
+    """Share of users at or below a time."""
+    return _frame("ecdf", problem, **filters)
+
+
+def standing(problem: str, score: float, **filters: Any) -> Standing:
+    """Where a time of `score` seconds would rank."""
+    found: Standing = _ask("standing", problem, score, **filters)
+    return found
+
+
+def progression(problem: str, users: Sequence[str], **filters: Any) -> pd.DataFrame:
+    """Every attempt of some users."""
+    return _frame("progression", problem, users=tuple(users), **filters)
+
+
+def records(problem: str, **filters: Any) -> pd.DataFrame:
+    """Who held the best time, and how long."""
+    return _frame("records", problem, **filters)
+
+
+def rank_history(problem: str, **filters: Any) -> pd.DataFrame:
+    """Rank over time of the top users."""
+    return _frame("rank_history", problem, **filters)
+
+
+def runner_ratios(problem: str, **filters: Any) -> pd.DataFrame:
+    """How runners compare, median ratios."""
+    return _frame("runner_ratios", problem, **filters)
+
+
+def paired(problem_a: str, problem_b: str, **filters: Any) -> pd.DataFrame:
+    """Users with a best on both boards."""
+    return _frame("paired", problem_a, problem_b, **filters)
+
+
+def shapes(problem: str, users: Sequence[str], **filters: Any) -> pd.DataFrame:
+    """Per-shape timings of some users' best runs (AMD legacy)."""
+    return _frame("shapes", problem, users=tuple(users), **filters)
+
+
+def shape_board(problem: str, **filters: Any) -> pd.DataFrame:
+    """The ranking over chosen shapes (AMD legacy)."""
+    return _frame("shape_board", problem, **filters)
+
+
+def submissions(problem: str, **filters: Any) -> Page:
+    """One page of all rows."""
+    found: Page = _ask("submissions", problem, **filters)
+    return found
+
+
+def status_over_time(problem: str, **filters: Any) -> pd.DataFrame:
+    """Rows per day and status."""
+    return _frame("status_over_time", problem, **filters)
+
+
+def user(user_id: str) -> pd.DataFrame:
+    """One person on every board."""
+    return _frame("user", user_id)
+
+
+def find_users(text: str) -> pd.DataFrame:
+    """People whose name holds `text`."""
+    return _frame("find_users", text)
+
+
+def ladder(problem: str, user_id: str, **filters: Any) -> pd.DataFrame:
+    """Each new personal best of a user."""
+    return _frame("ladder", problem, user_id, **filters)
+
+
+def _frame(question: str, *args: Any, **filters: Any) -> pd.DataFrame:
+    found: pd.DataFrame = _ask(question, *args, **filters)
+    return found

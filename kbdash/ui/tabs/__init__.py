@@ -1,0 +1,1 @@
+"""The tabs of a board: each takes a Scene and draws itself."""

@@ -1,0 +1,165 @@
+"""Machines against each other: runners, the on-prem and Modal twins, shapes."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.column_config import NumberColumn, TextColumn
+
+from kbdash import charts
+from kbdash.catalog import runner_name
+from kbdash.queries import shape_board
+from kbdash.ui import cached, parts, share, state, tables
+from kbdash.ui.board import Scene
+from kbdash.ui.escape import markdown
+from kbdash.units import time_text
+
+TWINS = {"nvfp4_dual_gemm": "modal_nvfp4_dual_gemm", "modal_nvfp4_dual_gemm": "nvfp4_dual_gemm"}
+"""The same task on two kinds of machine, as two boards."""
+
+SHAPE_USERS = 30
+KINDS = {"same code": "The same code of the same user", "same user best": "Each user's best on both"}
+
+
+def show(now: Scene) -> None:
+    """The tab."""
+    every = {**now.filters, "runner": None}
+    bins = cached.distribution(now.board.name, **every)
+    if bins.empty:
+        parts.nothing("No ranked submission with a time matches these filters.", key="hardware")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="hardware-bar"):
+        st.caption("Each user's best per runner, on one time axis.")
+        share.toolbar(
+            now.view, bins, now.stem("runners"), "distribution", {**now.parameters, "runner": None, "bins": 60},
+            key="hardware",
+        )  # fmt: skip
+    parts.chart(
+        charts.runner_distributions(bins, now.unit, now.theme),
+        key="runners-chart",
+        alt=f"Users' best times on {now.board.name}, per runner",
+        file_name=now.stem("runners"),
+        table=_summary(now, every),
+    )
+    if len(now.runners) > 1:
+        _ratios(now, every)
+    if now.board.name in TWINS:
+        _twins(now)
+    if now.competition.family == "legacy":
+        _shapes(now)
+
+
+def _summary(now: Scene, every: dict[str, object]) -> pd.DataFrame:
+    frame = cached.summary(now.board.name, **every)
+    return pd.DataFrame(
+        {
+            "Runner": [runner_name(runner) for runner in frame["runner"]],
+            "Submissions": frame["rows"],
+            "Passed": frame["passed"],
+            "Users": frame["users"],
+            f"Best ({now.unit.name})": now.unit.of(frame["best"]),
+            f"Median of the bests ({now.unit.name})": now.unit.of(frame["median_best"]),
+        }
+    )
+
+
+def _ratios(now: Scene, every: dict[str, object]) -> None:
+    ratios = cached.runner_ratios(now.board.name, **every)
+    st.subheader("Runner against runner", anchor=False)
+    for kind, words in KINDS.items():
+        part = ratios[ratios["kind"] == kind]
+        if part.empty:
+            st.caption(f"{words}: nobody has times on two runners.")
+            continue
+        st.caption(f"{words}: median of the column's time divided by the row's, and how many pairs it rests on.")
+        name = kind.replace(" ", "-")
+        parts.chart(
+            charts.ratio_heatmap(ratios, now.theme, kind),
+            key=f"ratio-{name}",
+            alt=f"{words}: ratio of times between runners on {now.board.name}",
+            file_name=now.stem(f"ratios-{name}"),
+            table=part,
+        )
+
+
+def _twins(now: Scene) -> None:
+    """The on-prem board and the Modal board of the same task, user by user."""
+    names = sorted({now.board.name, TWINS[now.board.name]}, reverse=True)
+    pairs = cached.paired(names[0], names[1], **{**now.filters, "runner": None})
+    labels = tuple(cached.board(name, now.competition.slug).label for name in names)
+    st.subheader("On-prem against Modal", anchor=False)
+    if pairs.empty:
+        st.caption("Nobody has a time on both boards with these filters.")
+        return
+    agreement = charts.rank_correlation(pairs["score_a"], pairs["score_b"])
+    said = "" if agreement is None else f" Rank correlation (Spearman): {agreement:.2f}."
+    st.caption(f"{len(pairs)} users with a time on both boards; on the line both are equal.{said}")
+    parts.chart(
+        charts.paired(pairs, now.unit, (labels[0], labels[1]), now.theme),
+        key="paired-chart",
+        alt=f"Best times of the same users on {names[0]} and {names[1]}",
+        file_name=now.stem("paired"),
+        table=pairs,
+    )
+
+
+def _shapes(now: Scene) -> None:
+    """Times per shape against the best of each; the ranking again over the shapes that are ticked."""
+    timings = cached.shapes(now.board.name, now.view.users, top=SHAPE_USERS, **now.filters)
+    st.subheader("Shape by shape", anchor=False)
+    if timings.empty:
+        st.caption("No per-shape timings are logged for these runs.")
+        return
+    specs = timings.drop_duplicates("shape").set_index("shape")["spec"].sort_index()
+    _ticks(now, specs)
+    chosen = [shape for shape in specs.index if shape not in now.view.skip_shapes]
+    if not chosen:
+        parts.nothing("Every shape is unticked, so there is nothing to rank by.", key="shapes")
+        return
+    kept = timings[timings["shape"].isin(chosen)]
+    ranking = shape_board(timings, chosen)
+    names = dict(zip(ranking["user_id"], tables.names(ranking), strict=True))
+    parts.chart(
+        charts.shapes(kept, now.theme, names),
+        key="shapes-chart",
+        alt=f"Time per shape on {now.board.name}, as a multiple of the best",
+        file_name=now.stem("shapes"),
+        table=kept,
+    )
+    _shape_ranking(now, ranking, len(chosen), len(specs))
+
+
+def _ticks(now: Scene, specs: "pd.Series[str]") -> None:
+    st.multiselect(
+        "Shapes left out",
+        [int(shape) for shape in specs.index],
+        format_func=lambda shape: f"{shape}: {specs[shape]}" if shape in specs.index else str(shape),
+        placeholder="All shapes count",
+        help="The geometric mean and the ranking below are computed again without them.",
+        **state.control("skip_shapes", [shape for shape in now.view.skip_shapes if shape in specs.index]),
+    )
+
+
+def _shape_ranking(now: Scene, ranking: pd.DataFrame, chosen: int, of: int) -> None:
+    official = cached.leaderboard(now.board.name, **now.filters).set_index("user_id")["rank"]
+    best = ranking["score"].min()
+    shown = pd.DataFrame(
+        {
+            "rank": ranking["rank"],
+            "user": tables.names(ranking),
+            "time": now.unit.of(ranking["score"]),
+            "ratio": ranking["score"] / best,
+            "code": tables.CODE,
+            "official": [official.get(user) for user in ranking["user_id"]],
+        }
+    )
+    st.caption(f"Ranking by the geometric mean over {chosen} of {of} shapes; best {time_text(best, now.unit)}.")
+    columns = {
+        "rank": NumberColumn("#", width=48, format="%d"),
+        "user": TextColumn("User"),
+        "time": tables.time_column("Geometric mean", now.unit, best),
+        "ratio": NumberColumn("× best", format="%.2f"),
+        "code": tables.code_column("shapes", tables.links(ranking, now.competition.slug)),
+        "official": NumberColumn("# on the board", format="%d"),
+    }
+    with st.container(horizontal=True, horizontal_alignment="right", key="shapes-bar"):
+        share.downloads(ranking, now.stem("shape-ranking"), key="shapes")
+    tables.show(shown, columns, key="shapes-table", alt=markdown(f"Ranking over shapes of {now.board.name}"))

@@ -1,0 +1,79 @@
+"""Who is fastest: the ranking, a user among their neighbours, pins."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from kbdash.ui import cached, filters, parts, share, state, tables
+from kbdash.ui.board import Scene, person
+from kbdash.ui.escape import markdown
+from kbdash.units import count_text, rank_text, time_text
+
+NEIGHBOURS = 5
+
+
+def show(now: Scene) -> None:
+    """The tab."""
+    ranked = cached.leaderboard(now.board.name, **now.filters)
+    if ranked.empty:
+        parts.nothing("No ranked submission matches these filters.", key="leaderboard")
+        return
+    frame = chosen_rows(ranked, now.view.find, now.view.users, now.view.top)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="leaderboard-bar"):
+        _find(now, ranked)
+        share.toolbar(
+            now.view, frame, now.stem("leaderboard"), "leaderboard", {**now.parameters, "top": now.view.top},
+            key="leaderboard",
+        )  # fmt: skip
+    _said(now, ranked, frame)
+    trends = cached.trends(now.board.name, frame["user_id"].unique(), **now.filters)
+    tables.leaderboard(now, frame, trends, toggle_pin)
+
+
+def chosen_rows(ranked: pd.DataFrame, find: str, pinned: Sequence[str], top: int) -> pd.DataFrame:
+    """The rows to show: the first `top` ranks, or the neighbours of the user looked for; always the pinned."""
+    wanted = ranked["rank"] <= top
+    if find in set(ranked["user_id"]):
+        wanted = pd.Series(False, index=ranked.index)
+        for _, rows in ranked.groupby("runner", sort=False):
+            place = rows.index.get_indexer(rows.index[rows["user_id"] == find])
+            for middle in place:
+                wanted[rows.index[max(0, middle - NEIGHBOURS) : middle + NEIGHBOURS + 1]] = True
+    return ranked[wanted | ranked["user_id"].isin(list(pinned))].reset_index(drop=True)
+
+
+def toggle_pin(click_key: str, users: Sequence[str], pinned: Sequence[str]) -> None:
+    """Pin or unpin the user of the row whose button was clicked."""
+    click = st.session_state.get(click_key)
+    if click is not None and 0 <= click["row"] < len(users):
+        filters.pin(users[click["row"]], pinned)
+
+
+def _find(now: Scene, ranked: pd.DataFrame) -> None:
+    names = dict(zip(ranked["user_id"], tables.names(ranked), strict=True))
+    st.selectbox(
+        "Find a user",
+        list(names),
+        format_func=lambda user: names.get(user, user),
+        index=None,
+        placeholder="Find a user",
+        label_visibility="collapsed",
+        width=260,
+        **state.control("find", now.view.find if now.view.find in names else None),
+    )
+
+
+def _said(now: Scene, ranked: pd.DataFrame, frame: pd.DataFrame) -> None:
+    """One sentence on what the table shows."""
+    users = count_text(ranked["user_id"].nunique())
+    mine = ranked[ranked["user_id"] == now.view.find]
+    if mine.empty:
+        missing = " The user in the link is not ranked here." if now.view.find else ""
+        st.caption(f"{count_text(frame['user_id'].nunique())} of {users} users.{missing}")
+        return
+    row = mine.iloc[0]
+    st.caption(
+        f"{markdown(person(row['user_name'], row['user_id']))} is at rank {rank_text(row['rank'])} of {users} "
+        f"with {time_text(row['score'], now.unit)}; shown with their neighbours."
+    )

@@ -1,0 +1,124 @@
+"""All rows: filtered, sorted and paged in SQL, and what became of them over time."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
+
+from kbdash import charts
+from kbdash.catalog import runner_name
+from kbdash.model import Page
+from kbdash.ui import cached, parts, share, state, tables
+from kbdash.ui.board import Scene
+from kbdash.units import count_text
+
+PAGE_SIZE = 50
+ORDERS = {
+    "-submitted_at": "Newest first",
+    "submitted_at": "Oldest first",
+    "score": "Fastest first",
+    "-score": "Slowest first",
+    "user_name": "User, A to Z",
+    "-user_name": "User, Z to A",
+    "submission_id": "Lowest id first",
+    "-submission_id": "Highest id first",
+}
+
+
+def show(now: Scene) -> None:
+    """The tab."""
+    asked = question(now)
+    found = cached.submissions(now.board.name, **asked)
+    parameters = {
+        **now.parameters, **asked, "text": asked["text"], "size": PAGE_SIZE, "skip": (found.page - 1) * PAGE_SIZE
+    }  # fmt: skip
+    _bar(now)
+    with st.container(horizontal=True, vertical_alignment="center", key="submissions-said"):
+        whose = " of the pinned users" if now.view.users else ""
+        kind = "submissions" if now.view.failures else "submissions that passed"
+        st.caption(f"{count_text(found.total)} {kind}{whose}.")
+        share.toolbar(now.view, found.rows, now.stem("submissions"), "submissions", parameters, key="submissions")
+    if found.rows.empty:
+        parts.nothing("No submission matches these filters.", key="submissions")
+    else:
+        _table(now, found)
+        _paging(found)
+    _status(now)
+
+
+def question(now: Scene) -> dict[str, Any]:
+    """The filters of this tab as the engine's keyword arguments."""
+    view = now.view
+    return {
+        **now.filters,
+        "users": view.users,
+        "passed": None if view.failures else True,
+        "text": view.find or None,
+        "sort": view.sort.removeprefix("-"),
+        "descending": view.sort.startswith("-"),
+        "page": view.page,
+        "page_size": PAGE_SIZE,
+    }
+
+
+def _bar(now: Scene) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", key="submissions-bar"):
+        st.text_input(
+            "User or file name", placeholder="Part of a name", max_chars=100, width=220,
+            **state.control("find", now.view.find, default=""),
+        )  # fmt: skip
+        st.selectbox(
+            "Order", list(ORDERS), format_func=lambda order: ORDERS[order], width=180,
+            **state.control("sort", now.view.sort),
+        )  # fmt: skip
+        st.toggle("Include failures", **state.control("failures", now.view.failures))
+
+
+def _table(now: Scene, found: Page) -> None:
+    rows = found.rows
+    shown = pd.DataFrame(
+        {
+            "id": rows["submission_id"],
+            "at": tables.utc(rows["submitted_at"]),
+            "user": tables.names(rows),
+            "time": now.unit.of(rows["score"]),
+            "code": tables.CODE,
+            "status": rows["status"],
+            "runner": [runner_name(runner) for runner in rows["runner"]],
+            "file": rows["file_name"],
+            "flags": rows["flags"],
+        }
+    )
+    columns = {
+        "id": NumberColumn("Id", format="%d", width=85),
+        "at": DatetimeColumn("Submitted (UTC)", format="YYYY-MM-DD HH:mm"),
+        "user": TextColumn("User"),
+        "time": tables.time_column("Time", now.unit, rows["score"].min()),
+        "code": tables.code_column("submissions", tables.links(rows, now.competition.slug, walk="user")),
+        "status": TextColumn("Status"),
+        "runner": TextColumn("Runner"),
+        "file": TextColumn("File"),
+        "flags": TextColumn("Flags"),
+    }
+    tables.show(shown, columns, key="submissions-table", alt=f"Submissions of {now.board.name}", height=600)
+
+
+def _paging(found: Page) -> None:
+    if found.pages > 1:
+        with st.container(horizontal=True, horizontal_alignment="center", key="submissions-paging"):
+            st.pagination(found.pages, **state.control("page", found.page, default=1))
+
+
+def _status(now: Scene) -> None:
+    frame = cached.status_over_time(now.board.name, **now.filters)
+    if frame.empty:
+        return
+    st.subheader("What became of them", anchor=False)
+    parts.chart(
+        charts.status(frame, now.theme),
+        key="status-chart",
+        alt=f"Submissions a day on {now.board.name} by status, with the pass rate",
+        file_name=now.stem("status"),
+        table=frame,
+    )

@@ -1,0 +1,5 @@
+"""Every competition at a glance."""
+
+from kbdash.ui import overview
+
+overview.show()

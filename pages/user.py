@@ -1,0 +1,5 @@
+"""One person across competitions."""
+
+from kbdash.ui import user
+
+user.show()
