@@ -1,16 +1,14 @@
 """Histogram bins as drawn: split by runner, wide enough to see, turned into outlines."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kbdash.charts.axes import Bounds, bounds_of
+from kbdash.charts.canvas import Array
 from kbdash.charts.marks import Mark
 from kbdash.units import Unit
-
-Array = np.ndarray[Any, Any]
 
 _NARROW = 1.001  # when all times lie within a thousandth, the bins would be thinner than a line
 

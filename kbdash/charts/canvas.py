@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from kbdash.palette import Theme, theme_of
 
 Spec = dict[str, Any]
+Array = np.ndarray[Any, Any]
 
 POINT_LIMIT = 5_000  # what one chart sends to the browser, at most
 GL_ABOVE = 1_000  # SVG draws fewer points crisper, WebGL draws more of them faster
@@ -26,7 +27,8 @@ def figure(traces: Sequence[Spec], theme: Theme, *, height: int, **layout: Any) 
     """A figure in the page's colours; `layout` completes or replaces what all charts share."""
     points = sum(int(np.size(trace["z"] if "z" in trace else trace["x"])) for trace in traces)
     assert points <= POINT_LIMIT, f"{points} points in one chart"  # noqa: S101
-    return go.Figure({"data": list(traces), "layout": _layout(theme, height) | layout})
+    # Checking every property takes ten times as long as drawing; the tests check every figure instead.
+    return go.Figure({"data": list(traces), "layout": _layout(theme, height) | layout}, _validate=False)
 
 
 def message(text: str, theme: str = "light", *, height: int = 220) -> go.Figure:
@@ -61,7 +63,7 @@ def config(file_name: str) -> dict[str, Any]:
     }
 
 
-def note(text: str, theme: Theme, *, x: float, y: float, size: int = SMALL, **more: Any) -> Spec:
+def note(text: str, theme: Theme, *, x: float | str, y: float, size: int = SMALL, **more: Any) -> Spec:
     """A line of text on the paper, in the quiet colour."""
     return {
         "text": text,
@@ -102,16 +104,21 @@ def legend(theme: Theme, height: float) -> Spec:
     }
 
 
-def rows_of(columns: Iterable[object]) -> np.ndarray[Any, Any]:
+def rows_of(columns: Iterable[object]) -> Array:
     """The columns side by side as customdata; an object array, because Plotly copies lists ten times slower."""
     filled = [np.asarray(column, dtype=object) for column in columns]
     return np.stack(filled, axis=1) if filled and len(filled[0]) else np.empty((0, len(filled)), dtype=object)
 
 
-def stamps(times: "pd.Series[Any]") -> np.ndarray[Any, Any]:
+def utc(times: "pd.Series[Any]") -> Array:
+    """Moments as plain UTC times."""
+    aware = pd.to_datetime(times, utc=True)
+    return aware.dt.tz_localize(None).to_numpy(dtype="datetime64[s]")
+
+
+def stamps(moments: Array) -> Array:
     """UTC times as the text Plotly reads; it knows no time zones, so the axis says UTC."""
-    utc = pd.to_datetime(times, utc=True).dt.tz_localize(None)
-    return np.datetime_as_string(utc.to_numpy(dtype="datetime64[s]"), unit="s")
+    return np.datetime_as_string(moments.astype("datetime64[s]"))
 
 
 def scatter(points: int) -> str:
@@ -119,17 +126,17 @@ def scatter(points: int) -> str:
     return "scattergl" if points > GL_ABOVE else "scatter"
 
 
-def thinned(frame: pd.DataFrame, keep: np.ndarray[Any, Any], limit: int) -> pd.DataFrame:
-    """At most `limit` rows in their order: all that `keep` marks, and of the others every so-many-th."""
-    if len(frame) <= limit:
-        return frame
+def thinned(keep: Array, limit: int) -> Array:
+    """At most `limit` positions, in order: all that `keep` marks, and of the others every so-many-th."""
+    if len(keep) <= limit:
+        return np.arange(len(keep))
     kept, others = np.flatnonzero(keep), np.flatnonzero(~keep)
     if len(kept) >= limit:
-        return frame.iloc[_evenly(kept, limit)]
-    return frame.iloc[np.sort(np.concatenate([kept, _evenly(others, limit - len(kept))]))]
+        return _evenly(kept, limit)
+    return np.sort(np.concatenate([kept, _evenly(others, limit - len(kept))]))
 
 
-def _evenly(places: np.ndarray[Any, Any], count: int) -> np.ndarray[Any, Any]:
+def _evenly(places: Array, count: int) -> Array:
     return places[np.linspace(0, len(places) - 1, count).round().astype(int)] if count else places[:0]
 
 

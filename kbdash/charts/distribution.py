@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from kbdash.catalog import runner_name
 from kbdash.charts.axes import LOWER_IS_BETTER, Bounds, bounds_of, plain_axis, time_axis
-from kbdash.charts.bins import Array, bin_bounds, by_runner, occupied, outline
-from kbdash.charts.canvas import Spec, figure, legend, message, rows_of
+from kbdash.charts.bins import bin_bounds, by_runner, occupied, outline
+from kbdash.charts.canvas import Array, Spec, figure, legend, message, rows_of
 from kbdash.charts.marks import Mark, flags
 from kbdash.charts.ridges import ridges
 from kbdash.charts.text import shown

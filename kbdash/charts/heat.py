@@ -8,13 +8,11 @@ import plotly.graph_objects as go
 
 from kbdash.catalog import runner_name
 from kbdash.charts.axes import plain_axis
-from kbdash.charts.canvas import SMALL, Spec, caption, figure, message
+from kbdash.charts.canvas import SMALL, Array, Spec, caption, figure, message
 from kbdash.charts.climbs import display_name
 from kbdash.charts.text import shown
 from kbdash.palette import Theme, diverging_scale, sequential_scale, theme_of
 from kbdash.units import Unit, count_text, ratio_text, time_text
-
-Array = np.ndarray[Any, Any]
 
 _FAR_OFF = 4.0  # times the best: everything slower gets the strongest colour
 

@@ -35,9 +35,8 @@ def paired(
     tokens = theme_of(theme)
     across, up = (shown(label, 40) for label in labels)
     is_pinned = usable["user_id"].isin(users_order).to_numpy()
-    drawn = thinned(usable, is_pinned, POINT_LIMIT - 2)
-    pinned = drawn[drawn["user_id"].isin(users_order)]
-    others = drawn[~drawn["user_id"].isin(users_order)]
+    drawn = thinned(is_pinned, POINT_LIMIT - 2)
+    pinned, others = usable.iloc[drawn[is_pinned[drawn]]], usable.iloc[drawn[~is_pinned[drawn]]]
     looks = [user_style(list(users_order).index(user), tokens) for user in pinned["user_id"]]
     front = {
         "mode": "markers+text",

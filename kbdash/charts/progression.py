@@ -3,29 +3,35 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import LOWER_IS_BETTER, Bounds, bounds_of, date_axis, plain_axis, time_axis
-from kbdash.charts.canvas import SMALL, Spec, caption, figure, message, note, scatter, stamps
+from kbdash.charts.canvas import Array, Spec, caption, figure, message, note, rows_of, scatter, stamps, utc
 from kbdash.charts.climbs import Attempts, Climb, display_name, sort_attempts
 from kbdash.charts.labels import LINE, end_label, spread
 from kbdash.charts.text import shown
 from kbdash.palette import Theme, quiet_color, theme_of, user_style
-from kbdash.units import THIN, Unit, count_text, day_text
-
-Array = np.ndarray[Any, Any]
+from kbdash.units import THIN, Unit, count_text
 
 _PLOT = 380  # pixels of the plot, the lanes of failures included
 _LANE = 9  # pixels of one user's lane of failures
 _NAME = 14  # letters of a name that fit the right margin
 _MARGIN = {"l": 12, "r": 104, "t": 42, "b": 58}
-_FAR = timedelta(days=120)  # a deadline further away would squeeze everything else against the left edge
+_FAR = np.timedelta64(120, "D")  # a deadline further away would squeeze everything else against the left edge
 _WHEN = "%{x|%Y-%m-%d %H:%M} UTC"
+
+
+@dataclass(frozen=True)
+class _Record:
+    """The field's record on one runner in time order: moments (UTC), seconds, customdata."""
+
+    at: Array
+    score: Array
+    facts: Array
 
 
 @dataclass(frozen=True)
@@ -62,23 +68,23 @@ def progression(
 
     `users_order` holds user ids in pin order, which gives the colours; customdata is [submission_id, runner, …].
     """
-    held_lines = records["runner"].nunique(dropna=False)
-    drawn = sort_attempts(attempts, users_order, len(records) + held_lines)
-    scores = np.concatenate([drawn.score[_timed_places(drawn)], records["score"].to_numpy(dtype=float)])
+    lines = [_record(part) for _, part in records.groupby("runner", dropna=False, sort=False)]
+    drawn = sort_attempts(attempts, users_order, len(records) + len(lines))
+    scores = np.concatenate([drawn.timed_scores, *(line.score for line in lines)])
     bounds = bounds_of(unit.per_second * scores)
     if bounds is None:
         return message("No attempt with a time matches these filters.", theme)
-    times = pd.concat([attempts["submitted_at"], records["submitted_at"]])
-    close = _near(deadline, times.max())
-    start, end = _span(times.min(), times.max() if close is None else max(times.max(), close))
+    moments = np.concatenate([utc(attempts["submitted_at"]), *(line.at for line in lines)])
+    close = _near(deadline, moments.max())
+    start, end = _span(moments.min(), moments.max() if close is None else max(moments.max(), close))
     lanes = tuple(dict.fromkeys(climb.place for climb in drawn.climbs if climb.failures.size))
     stage = _Stage(unit, theme_of(theme), bounds, start, end, lanes)
-    return _drawn(stage, drawn, records, close)
+    return _drawn(stage, drawn, lines, close)
 
 
-def _drawn(stage: _Stage, drawn: Attempts, records: pd.DataFrame, deadline: pd.Timestamp | None) -> go.Figure:
+def _drawn(stage: _Stage, drawn: Attempts, records: list[_Record], deadline: np.datetime64 | None) -> go.Figure:
     theme, kind = stage.theme, scatter(drawn.drawn)
-    traces = [_record_line(part, stage) for _, part in records.groupby("runner", dropna=False, sort=False)]
+    traces = [_record_line(record, stage) for record in records]
     traces += [_others(climb, drawn, stage) | {"type": kind} for climb in drawn.climbs if climb.others.size]
     traces += [_failures(climb, drawn, stage) | {"type": kind} for climb in drawn.climbs if climb.failures.size]
     traces += [_best_line(climb, drawn, stage) for climb in drawn.climbs if climb.bests.size]
@@ -98,23 +104,26 @@ def _drawn(stage: _Stage, drawn: Attempts, records: pd.DataFrame, deadline: pd.T
     )
 
 
-def _timed_places(drawn: Attempts) -> Array:
-    parts = [part for climb in drawn.climbs for part in (climb.bests, climb.others)]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=int)
+def _record(records: pd.DataFrame) -> _Record:
+    at = utc(records["submitted_at"])
+    order = np.argsort(at, kind="stable")
+    named = zip(records["user_name"], records["user_id"], strict=True)
+    holders = [shown(display_name(name, user)) for name, user in named]
+    facts = rows_of([records["submission_id"], records["runner"], holders])
+    return _Record(at[order], records["score"].to_numpy(dtype=float)[order], facts[order])
 
 
-def _near(deadline: datetime | None, last: pd.Timestamp) -> pd.Timestamp | None:
-    if deadline is None or pd.isna(last):
+def _near(deadline: datetime | None, last: np.datetime64) -> np.datetime64 | None:
+    if deadline is None:
         return None
-    moment = pd.Timestamp(deadline)
-    moment = moment.tz_convert("UTC") if moment.tzinfo else moment.tz_localize("UTC")
+    moment = utc(pd.Series([deadline]))[0]
     return moment if moment - last <= _FAR else None
 
 
-def _span(first: pd.Timestamp, last: pd.Timestamp) -> tuple[str, str]:
+def _span(first: np.datetime64, last: np.datetime64) -> tuple[str, str]:
     """The ends of the date axis, with a little air before the first attempt."""
-    air = max((last - first) * 0.02, pd.Timedelta(minutes=30))
-    start, end = stamps(pd.Series([first - air, last + air / 4]))
+    air = max((last - first) // 50, np.timedelta64(1800, "s"))
+    start, end = stamps(np.array([first - air, last + air // 4]))
     return str(start), str(end)
 
 
@@ -141,7 +150,7 @@ def _failures(climb: Climb, drawn: Attempts, stage: _Stage) -> Spec:
             "line": {"width": 1},
         },
         "meta": shown(climb.name),
-        "hovertemplate": f"%{{meta}}, {_WHEN}: no time, status %{{customdata[3]}}.<extra></extra>",
+        "hovertemplate": f"%{{meta}}, {_WHEN}: no time, status %{{customdata[2]}}.<extra></extra>",
     }
 
 
@@ -172,17 +181,14 @@ def _best_line(climb: Climb, drawn: Attempts, stage: _Stage) -> Spec:
     }
 
 
-def _record_line(records: pd.DataFrame, stage: _Stage) -> Spec:
+def _record_line(record: _Record, stage: _Stage) -> Spec:
     """The field's record as grey steps, held to the end of the axis."""
-    part = records.sort_values("submitted_at", kind="stable")
-    names = [shown(display_name(name, user)) for name, user in zip(part["user_name"], part["user_id"], strict=True)]
-    facts = np.stack([part["submission_id"], part["runner"], names], axis=1).astype(object)
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": np.append(stamps(part["submitted_at"]), stage.end),
-        "y": stage.unit.per_second * np.append(part["score"], part["score"].iloc[-1]),
-        "customdata": np.concatenate([facts, facts[-1:]]),
+        "x": np.append(stamps(record.at), stage.end),
+        "y": stage.unit.per_second * np.append(record.score, record.score[-1:]),
+        "customdata": np.concatenate([record.facts, record.facts[-1:]]),
         "line": {"shape": "hv", "width": 4, "color": quiet_color(stage.theme)},
         "hovertemplate": f"Record of %{{customdata[2]}}, {_WHEN}: {_time(stage.unit)}.<extra></extra>",
     }
@@ -192,15 +198,14 @@ def _time(unit: Unit) -> str:
     return f"%{{y:,.6~r}}{THIN}{unit.name}"
 
 
-def _names(drawn: Attempts, records: pd.DataFrame, stage: _Stage) -> list[Spec]:
+def _names(drawn: Attempts, records: list[_Record], stage: _Stage) -> list[Spec]:
     """The name of every line at its right end, and one for the record."""
     ends = [
         (shown(climb.name, _NAME), drawn.score[climb.bests[-1]], user_style(climb.place, stage.theme).ink)
         for climb in drawn.climbs
         if climb.bests.size
     ]
-    if len(records):
-        ends.append(("field's record", float(records["score"].min()), stage.theme.muted))
+    ends += [("field's record", record.score[-1], stage.theme.muted) for record in records]
     heights = spread([stage.height(score) * _PLOT for _, score, _ in ends], LINE, 0, _PLOT)
     return [end_label(name, height / _PLOT, ink) for (name, _, ink), height in zip(ends, heights, strict=True)]
 
@@ -228,17 +233,16 @@ def _lanes_axis(stage: _Stage) -> Spec:
     )
 
 
-def _deadline_line(deadline: pd.Timestamp | None, theme: Theme) -> list[Spec]:
+def _deadline_line(deadline: np.datetime64 | None, theme: Theme) -> list[Spec]:
     if deadline is None:
         return []
-    at = str(stamps(pd.Series([deadline]))[0])
+    at = str(deadline)
     line = {"color": theme.muted, "width": 1, "dash": "dot"}
     return [{"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "xref": "x", "yref": "paper", "line": line}]
 
 
-def _deadline_label(deadline: pd.Timestamp | None, theme: Theme) -> list[Spec]:
+def _deadline_label(deadline: np.datetime64 | None, theme: Theme) -> list[Spec]:
     if deadline is None:
         return []
-    at = str(stamps(pd.Series([deadline]))[0])
-    text = f"deadline {day_text(deadline)}"
-    return [note(text, theme, x=at, y=1, xref="x", xanchor="right", yanchor="bottom", size=SMALL)]  # type: ignore[arg-type]
+    text = f"deadline {np.datetime_as_string(deadline, unit='D')}"
+    return [note(text, theme, x=str(deadline), y=1, xref="x", xanchor="right", yanchor="bottom")]

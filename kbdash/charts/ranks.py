@@ -1,13 +1,14 @@
 """Rank over time."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import date_axis, plain_axis
-from kbdash.charts.canvas import Spec, caption, figure, message, rows_of, stamps
+from kbdash.charts.canvas import Array, Spec, caption, figure, message, stamps, utc
 from kbdash.charts.climbs import display_name, pin_order
 from kbdash.charts.labels import LINE, end_label, spread
 from kbdash.charts.text import shown
@@ -21,82 +22,96 @@ _PHONE_LABEL = 0.6  # the share of a phone's plot that a label takes
 _ROW = 26  # pixels per rank
 
 
+@dataclass(frozen=True)
+class _Line:
+    """One user's ranks as far as they are drawn; `at` is UTC."""
+
+    user_id: str
+    name: str
+    place: int
+    at: Array
+    rank: Array
+
+
 def bump(history: pd.DataFrame, theme: str = "light", users_order: Sequence[str] = ()) -> go.Figure:
     """Rank over time, the best on top, ten users at most, names at both ends; user ids in pin order give colours."""
-    ranked = history.dropna(subset=["rank"]).sort_values("at", kind="stable")
+    ranked = history[history["rank"].notna()]
     if ranked.empty:
         return message("Nobody has a rank under these filters.", theme)
     tokens = theme_of(theme)
-    lines = sorted(
-        ((str(user), part) for user, part in ranked.groupby("user_id", sort=False)),
-        key=lambda line: float(line[1]["rank"].iloc[-1]),
-    )[:_MOST]
-    deepest = int(max(part["rank"].iloc[-1] for _, part in lines)) + _BELOW
-    places = pin_order([user for user, _ in lines], users_order)
-    visible = [(places[user], part[part["rank"] <= deepest]) for user, part in lines]
-    first, last = stamps(pd.Series([ranked["at"].min(), ranked["at"].max()]))
+    lines, deepest = _lines(ranked, users_order)
+    moments = utc(ranked["at"])
+    span = moments.min(), moments.max()
     words = f"rank, the best on top; ranks below {count_text(deepest)} are not drawn"
     return figure(
-        [_line(part, place, tokens) for place, part in visible],
+        [_trace(line, tokens) for line in lines],
         tokens,
         height=_ROW * deepest + 92,
         margin={"l": 94, "r": 94, "t": 34, "b": 58},
-        xaxis=date_axis(tokens, range=[str(first), str(last)]),
+        xaxis=date_axis(tokens, range=[str(moment) for moment in span]),
         yaxis=plain_axis(tokens, range=[deepest + 0.5, 0.5], tick0=1, dtick=1, showticklabels=False),
         title=caption(words, tokens),
-        annotations=[
-            *_right_names(visible, deepest, tokens),
-            *_left_names(visible, (str(first), str(last)), tokens),
-        ],
+        annotations=[*_right_names(lines, deepest, tokens), *_left_names(lines, span[1] - span[0], tokens)],
     )
 
 
-def _line(part: pd.DataFrame, place: int, theme: Theme) -> Spec:
-    style = user_style(place, theme)
-    ends = np.zeros(len(part))
+def _lines(ranked: pd.DataFrame, users_order: Sequence[str]) -> tuple[list[_Line], int]:
+    """The best lines in the order in which they end, and the deepest rank to draw."""
+    at, rank = utc(ranked["at"]), ranked["rank"].to_numpy(dtype=float)
+    users, names = (ranked[column].to_numpy(dtype=object) for column in ("user_id", "user_name"))
+    order = np.argsort(at, kind="stable")
+    at, rank, users, names = at[order], rank[order], users[order], names[order]
+    final = dict(zip(users, rank, strict=True))  # the last one stays
+    leaders = sorted(final, key=lambda user: final[user])[:_MOST]
+    deepest = int(final[leaders[-1]]) + _BELOW
+    places = pin_order(leaders, users_order)
+    lines = []
+    for user in leaders:
+        mine = np.flatnonzero((users == user) & (rank <= deepest))
+        name = display_name(names[mine[-1]], user)
+        lines.append(_Line(user, name, places[user], at[mine], rank[mine]))
+    return lines, deepest
+
+
+def _trace(line: _Line, theme: Theme) -> Spec:
+    style = user_style(line.place, theme)
+    ends = np.zeros(len(line.at))
     ends[[0, -1]] = 7
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "x": stamps(part["at"]),
-        "y": part["rank"].to_numpy(dtype=float),
+        "x": stamps(line.at),
+        "y": line.rank,
         "cliponaxis": False,
         "line": {"width": 2.2, "color": style.color, "dash": style.dash},
         "marker": {"symbol": style.marker, "size": ends, "color": style.color, "opacity": 1, "line": {"width": 0}},
-        "customdata": rows_of([part["user_id"]]),
-        "meta": _name(part, None),
+        "meta": shown(line.name),
         "hovertemplate": "%{meta} was rank %{y:,d} on %{x|%Y-%m-%d %H:%M} UTC.<extra></extra>",
     }
 
 
-def _right_names(visible: list[tuple[int, pd.DataFrame]], deepest: int, theme: Theme) -> list[Spec]:
-    tops = [_ROW * (deepest + 0.5 - float(part["rank"].iloc[-1])) for _, part in visible]
-    heights = spread(tops, LINE, 0, _ROW * deepest)
+def _right_names(lines: list[_Line], deepest: int, theme: Theme) -> list[Spec]:
+    plot = _ROW * deepest
+    heights = spread([_ROW * (deepest + 0.5 - line.rank[-1]) for line in lines], LINE, 0, plot)
     return [
-        end_label(_ranked_name(part, -1), height / (_ROW * deepest), user_style(place, theme).ink)
-        for (place, part), height in zip(visible, heights, strict=True)
+        end_label(_ranked_name(line, -1), height / plot, user_style(line.place, theme).ink)
+        for line, height in zip(lines, heights, strict=True)
     ]
 
 
-def _left_names(visible: list[tuple[int, pd.DataFrame]], span: tuple[str, str], theme: Theme) -> list[Spec]:
+def _left_names(lines: list[_Line], width: np.timedelta64, theme: Theme) -> list[Spec]:
     """Names where the lines begin, unless an earlier one stands there already; the right end names all."""
     labels: list[Spec] = []
     taken: dict[float, np.datetime64] = {}
-    width = np.datetime64(span[1]) - np.datetime64(span[0])
-    for place, part in sorted(visible, key=lambda line: line[1]["at"].iloc[0]):
-        at, rank = str(stamps(part["at"].iloc[:1])[0]), float(part["rank"].iloc[0])
-        begun = np.datetime64(at)
+    for line in sorted(lines, key=lambda line: line.at[0]):
+        begun, rank = line.at[0], float(line.rank[0])
         if rank in taken and begun - taken[rank] < _PHONE_LABEL * width:
             continue
         taken[rank] = begun
-        label = end_label(_ranked_name(part, 0), rank, user_style(place, theme).ink, left=True)
-        labels.append(label | {"yref": "y", "x": at, "xref": "x", "bgcolor": faded(theme.background, 0.8)})
+        label = end_label(_ranked_name(line, 0), rank, user_style(line.place, theme).ink, left=True)
+        labels.append(label | {"yref": "y", "x": str(begun), "xref": "x", "bgcolor": faded(theme.background, 0.8)})
     return labels
 
 
-def _ranked_name(part: pd.DataFrame, row: int) -> str:
-    return f"{part['rank'].iloc[row]:,.0f}  {_name(part, _NAME)}"
-
-
-def _name(part: pd.DataFrame, limit: int | None) -> str:
-    return shown(display_name(part["user_name"].iloc[-1], part["user_id"].iloc[-1]), limit)
+def _ranked_name(line: _Line, end: int) -> str:
+    return f"{count_text(line.rank[end])}  {shown(line.name, _NAME)}"

@@ -1,16 +1,17 @@
 """What became of the submissions, day by day."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import date_axis, plain_axis
-from kbdash.charts.canvas import Spec, figure, legend, message, rows_of
+from kbdash.charts.canvas import Array, Spec, figure, legend, message, rows_of, utc
 from kbdash.charts.text import shown
 from kbdash.palette import Theme, status_color, theme_of
-from kbdash.units import share_text
 
-_MOST_DAYS = 120  # bars beyond that are thinner than a pixel on a phone: weeks instead
+_MOST_DAYS = np.timedelta64(120, "D")  # bars beyond that are thinner than a pixel on a phone: weeks instead
 _FIRST = {"succeeded": 0, "failed": 1}
 _PATTERNS = ("", "/", ".", "x", "-", "+")  # so that colour is not the only sign
 
@@ -21,16 +22,18 @@ def status(frame: pd.DataFrame, theme: str = "light") -> go.Figure:
     if counted.empty:
         return message("No submission matches these filters.", theme)
     tokens = theme_of(theme)
-    days = pd.to_datetime(counted["day"], utc=True).dt.tz_localize(None).dt.normalize()
-    weekly = (days.max() - days.min()).days > _MOST_DAYS
-    spans = days.dt.to_period("W").dt.start_time if weekly else days
-    word = "week" if weekly else "day"
-    table = counted.assign(span=spans, status=counted["status"].fillna("unknown"))
-    names = sorted(table["status"].unique(), key=lambda name: (_FIRST.get(name, 2), name))
-    width = (7 if weekly else 1) * 86_400_000 * 0.9
-    bars = [_bars(table[table["status"] == name], name, place, width, word, tokens) for place, name in enumerate(names)]
+    spans, word = _spans(counted["day"])
+    days, place = np.unique(spans, return_inverse=True)
+    rows, passed = (counted[column].to_numpy(dtype=float) for column in ("rows", "passed"))
+    ends = counted["status"].fillna("unknown").to_numpy(dtype=object)
+    totals = np.bincount(place, rows)
+    names = sorted(set(ends), key=lambda name: (_FIRST.get(name, 2), name))
+    bars = []
+    for number, name in enumerate(names):
+        counts = np.bincount(place, rows * (ends == name))
+        bars.append(_bars(days[counts > 0], counts[counts > 0], name, _PATTERNS[number % len(_PATTERNS)], word, tokens))
     return figure(
-        [*bars, _pass_rate(table, word, tokens)],
+        [*bars, _pass_rate(days, np.bincount(place, passed), totals, word, tokens)],
         tokens,
         height=340,
         margin={"l": 12, "r": 12, "t": 44, "b": 58},
@@ -44,21 +47,28 @@ def status(frame: pd.DataFrame, theme: str = "light") -> go.Figure:
     )
 
 
-def _bars(part: pd.DataFrame, name: str, place: int, width: float, word: str, theme: Theme) -> Spec:
-    counts = part.groupby("span")["rows"].sum()
+def _spans(days: "pd.Series[Any]") -> tuple[Array, str]:
+    """The day each row belongs to, or the Monday of its week when there are many days; and which of the two."""
+    exact = utc(days).astype("datetime64[D]")
+    if exact.max() - exact.min() <= _MOST_DAYS:
+        return exact, "day"
+    return exact - (exact.astype(int) + 3) % 7, "week"  # day 0 was a Thursday
+
+
+def _bars(days: Array, counts: Array, name: str, pattern: str, word: str, theme: Theme) -> Spec:
     color = status_color(name, theme)
     return {
         "type": "bar",
-        "x": np.datetime_as_string(counts.index.to_numpy(dtype="datetime64[D]")),
-        "y": counts.to_numpy(dtype=int),
-        "width": width,
+        "x": np.datetime_as_string(days),
+        "y": counts,
+        "width": (7 if word == "week" else 1) * 86_400_000 * 0.9,
         "name": shown(name, 20),
         "meta": shown(name),
         "marker": {
             "color": color,
             "line": {"width": 0},
             "pattern": {
-                "shape": _PATTERNS[place % len(_PATTERNS)],
+                "shape": pattern,
                 "fillmode": "replace",
                 "fgcolor": color,
                 "bgcolor": theme.background,
@@ -66,25 +76,23 @@ def _bars(part: pd.DataFrame, name: str, place: int, width: float, word: str, th
                 "solidity": 0.5,
             },
         },
-        "hovertemplate": f"%{{y:,}} %{{meta}} in the {word} of %{{x|%Y-%m-%d}} UTC.<extra></extra>"
-        if word == "week"
-        else "%{y:,} %{meta} on %{x|%Y-%m-%d} UTC.<extra></extra>",
+        "hovertemplate": f"%{{y:,}} %{{meta}}, {word} of %{{x|%Y-%m-%d}} UTC.<extra></extra>",
     }
 
 
-def _pass_rate(table: pd.DataFrame, word: str, theme: Theme) -> Spec:
-    sums = table.groupby("span")[["rows", "passed"]].sum()
-    shares = sums["passed"].to_numpy(dtype=float) / sums["rows"].to_numpy(dtype=float)
+def _pass_rate(days: Array, passed: Array, totals: Array, word: str, theme: Theme) -> Spec:
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "x": np.datetime_as_string(sums.index.to_numpy(dtype="datetime64[D]")),
-        "y": shares,
+        "x": np.datetime_as_string(days),
+        "y": passed / totals,
         "yaxis": "y2",
         "name": "passed",
         "line": {"color": theme.text, "width": 1.6},
         "marker": {"size": 4, "color": theme.text},
-        "customdata": rows_of([[share_text(share) for share in shares], sums["passed"], sums["rows"]]),
-        "hovertemplate": f"%{{customdata[0]}} passed (%{{customdata[1]:,}} of %{{customdata[2]:,}}),"
-        f" {word} of %{{x|%Y-%m-%d}} UTC.<extra></extra>",
+        "customdata": rows_of([passed.astype(int), totals.astype(int)]),
+        "hovertemplate": (
+            "%{y:.1%} passed (%{customdata[0]:,} of %{customdata[1]:,}),"
+            f" {word} of %{{x|%Y-%m-%d}} UTC.<extra></extra>"
+        ),
     }
