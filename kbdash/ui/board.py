@@ -85,7 +85,7 @@ def scene(competition: Competition, board: Board, view: CompetitionView, theme: 
     runners = runners_of(problems, competition, board)
     runner = pick_runner(view, runners)
     rows = problems[(problems["competition"] == competition.slug) & (problems["problem"] == board.name)]
-    best = rows["best"] if runner is None else rows.loc[rows["runner"] == runner, "best"]
+    best = rows.loc[rows["runner"].notna() if runner is None else rows["runner"] == runner, "best"]
     key = f"{competition.slug}-{board.name}-{runner}"
     return Scene(competition, board, runners, runner, view, unit_for(best.min()), theme, key)
 

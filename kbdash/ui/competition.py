@@ -40,6 +40,7 @@ def show(slug: str) -> None:
     _head(now)
     filters.show(now, boards)
     parts.caveats((*board.caveats, *competition.caveats), key="board")
+    _twin(now)
     _numbers(now)
     _tabs(now)
 
@@ -72,6 +73,15 @@ def _head(now: Scene) -> None:
         )
 
 
+def _twin(now: Scene) -> None:
+    """A way to the paired view, where a task was measured on two kinds of machine."""
+    if now.board.name in hardware.TWINS and now.view.tab != "hardware":
+        st.button(
+            "Show the two boards side by side", key="twin", type="tertiary", icon=":material/compare_arrows:",
+            on_click=state.change, kwargs={"tab": "hardware"},
+        )  # fmt: skip
+
+
 def _numbers(now: Scene) -> None:
     """Best, distance to the speed of light, median, users, passing share: of the rows that pass the filters."""
     summary = cached.summary(now.board.name, **now.filters)
@@ -92,7 +102,7 @@ def tiles(now: Scene, summary: pd.DataFrame, leaders: pd.DataFrame) -> list[part
     return [
         parts.Tile("Best time", time_text(best, now.unit), name, "Lowest time of a ranked run that passed."),
         parts.Tile(
-            "Best against speed of light",
+            "× speed of light",
             ratio_text(best / light if light and best else None),
             f"{time_text(light, now.unit)} is the bound" if light else "no bound published",
             "The task's own estimate of the shortest possible time.",

@@ -90,5 +90,5 @@ def _current() -> _Opened:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _watch(version: str) -> _Watch:  # noqa: ARG001
+def _watch(version: str) -> _Watch:
     return _Watch()

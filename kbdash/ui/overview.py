@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import ButtonColumn, LineChartColumn, NumberColumn, TextColumn
+from streamlit.column_config import ButtonColumn, DateColumn, LineChartColumn, NumberColumn, TextColumn
 
 from kbdash.catalog import runner_name
 from kbdash.model import Competition
@@ -13,7 +13,7 @@ from kbdash.ui import cached, engines, parts, share, state, tables
 from kbdash.ui.board import person
 from kbdash.ui.escape import markdown
 from kbdash.units import MISSING, count_text, day_text, share_text, time_text, unit_for
-from kbdash.view import CompetitionView, OverviewView, SubmissionView, UserView
+from kbdash.view import CompetitionView, OverviewView, UserView
 
 
 def show() -> None:
@@ -47,27 +47,25 @@ def totals(frame: pd.DataFrame, competitions: Sequence[Competition]) -> list[par
 
 def problem_rows(rows: pd.DataFrame, competition: Competition) -> pd.DataFrame:
     """Problems as the table shows them; every board in its own unit, so times are text."""
-    labels = {board.name: board.label for board in competition.boards}
-    flagged = {board.name: bool(board.caveats) for board in competition.boards}
-    units = [unit_for(best) for best in rows["best"]]
+    labels = {board.name: f"{board.label} †" if board.caveats else board.label for board in competition.boards}
+    found = tables.rows(rows)
+    units = [unit_for(row["best"]) for row in found]
     return pd.DataFrame(
         {
-            "problem": [labels.get(name, name) for name in rows["problem"]],
-            "best": [time_text(best, unit) for best, unit in zip(rows["best"], units, strict=True)],
-            "holder": [person(str(row.best_user_name), str(row.best_user_id)) if pd.notna(row.best) else MISSING
-                       for row in rows.itertuples()],
-            "code": [tables.CODE if pd.notna(best) else "" for best in rows["best"]],
+            "problem": [labels.get(row["problem"], row["problem"]) for row in found],
+            "best": [time_text(row["best"], unit) for row, unit in zip(found, units, strict=True)],
+            "holder": [_holder(row) for row in found],
+            "code": [tables.CODE if pd.notna(row["best"]) else "" for row in found],
             "open": "Board",
-            "trend": [[unit.of(float(value)) for value in trend] if trend is not None else []
-                      for trend, unit in zip(rows["trend"], units, strict=True)],
-            "runner": [", ".join(runner_name(name) for name in runners) for runners in rows["runners"]],
+            "trend": [tables.steps(row["trend"], unit) for row, unit in zip(found, units, strict=True)],
+            "runner": [", ".join(runner_name(name) for name in row["runners"]) for row in found],
             "users": rows["users"],
             "rows": rows["rows"],
             "passed": 100 * rows["passed"] / rows["rows"].where(rows["rows"] > 0),
-            "days": [f"{day_text(row.first_at)} to {day_text(row.last_at)}" for row in rows.itertuples()],
-            "care": ["see caveat" if flagged.get(name) else "" for name in rows["problem"]],
+            "first": tables.utc(rows["first_at"]),
+            "last": tables.utc(rows["last_at"]),
         }
-    )  # fmt: skip
+    )
 
 
 def open_board(click_key: str, slug: str, problems: Sequence[str]) -> None:
@@ -96,33 +94,50 @@ def _competition(competition: Competition, rows: pd.DataFrame, unavailable: str 
         key=f"problems-{slug}",
         alt=f"Problems of {competition.title}",
     )
+    _care(competition)
 
 
 def _columns(competition: Competition, rows: pd.DataFrame) -> dict[str, Any]:
     slug = competition.slug
-    winners = [
-        SubmissionView(id=int(row.best_submission_id), runner=str(row.best_runner), competition=slug)
-        if pd.notna(row.best_submission_id) else SubmissionView()
-        for row in rows.itertuples()
-    ]  # fmt: skip
+    winners = [tables.link(row["best_submission_id"], row["best_runner"], slug) for row in tables.rows(rows)]
     open_key = f"overview-{slug}-open"
     return {
-        "problem": TextColumn("Problem", width=150),
-        "best": TextColumn("Best time", width=95, alignment="right"),
-        "holder": TextColumn("Holder", width=140),
+        "problem": TextColumn("Problem", width=110),
+        "best": TextColumn("Best time", width=80, alignment="right"),
+        "holder": TextColumn("Holder", width=100),
         "code": tables.code_column(f"overview-{slug}", winners),
         "open": ButtonColumn(
-            "Board", width=75, type="tertiary", key=open_key, on_click=open_board,
+            "Board", width=66, type="tertiary", key=open_key, on_click=open_board,
             args=(open_key, slug, tuple(rows["problem"])), help="Open the leaderboard",
         ),
-        "trend": LineChartColumn("Record over time", width=130, help="The board's best time so far, day by day."),
-        "runner": TextColumn("Runners", width=170),
-        "users": NumberColumn("Users", format="localized"),
-        "rows": NumberColumn("Submissions", format="localized"),
-        "passed": NumberColumn("Passed (%)", format="%.1f"),
-        "days": TextColumn("Days (UTC)", width=185),
-        "care": TextColumn("Care", help="The board's page says why."),
+        "trend": LineChartColumn("Record", width=100, help="The board's best time so far, day by day."),
+        "runner": TextColumn("Runners", width=150),
+        "users": NumberColumn("Users", width=55, format="localized"),
+        "rows": NumberColumn("Submissions", width=85, format="localized"),
+        "passed": NumberColumn("Passed (%)", width=75, format="%.1f"),
+        "first": DateColumn("First (UTC)", width=85, format="YYYY-MM-DD"),
+        "last": DateColumn("Last (UTC)", width=85, format="YYYY-MM-DD"),
     }  # fmt: skip
+
+
+def _care(competition: Competition) -> None:
+    """The caveats, right under the numbers they are about."""
+    notes = [f"† {board.label}: {caveat.text}" for board in competition.boards for caveat in board.caveats]
+    notes = list(dict.fromkeys([*(caveat.text for caveat in competition.caveats), *_shared(notes, competition)]))
+    if notes:
+        st.caption("  \n".join(markdown(note) for note in notes))
+
+
+def _shared(notes: list[str], competition: Competition) -> list[str]:
+    """Caveats that all boards have are said once."""
+    texts = [caveat.text for board in competition.boards for caveat in board.caveats]
+    if len(competition.boards) > 1 and len(set(texts)) < len(texts):
+        return [f"† {text}" for text in dict.fromkeys(texts)]
+    return notes
+
+
+def _holder(row: dict[str, Any]) -> str:
+    return person(row["best_user_name"], row["best_user_id"]) if pd.notna(row["best"]) else MISSING
 
 
 def _find_person() -> None:
@@ -139,4 +154,4 @@ def _open_person() -> None:
 
 
 def _busiest(frame: pd.DataFrame) -> str:
-    return "" if frame.empty else str(frame.loc[frame["users"].idxmax(), "problem"])
+    return "" if frame.empty else str(frame.sort_values("users")["problem"].iloc[-1])

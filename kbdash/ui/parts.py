@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, cast
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -73,10 +74,11 @@ def link_notes() -> None:
 
 
 def caveats(items: Iterable[Caveat], *, key: str) -> None:
-    """Why the numbers below deserve care, with who says so."""
-    for place, item in enumerate(items):
-        with st.container(border=True, key=f"{key}-caveat-{place}"):
-            st.markdown(f":material/warning: {markdown(item.text)} :gray[{markdown(f'Source: {item.source}.')}]")
+    """Why the numbers below deserve care, with who says so, in one quiet box."""
+    lines = [f":material/warning: {markdown(item.text)} :gray[{markdown(f'Source: {item.source}.')}]" for item in items]
+    if lines:
+        with st.container(border=True, key=f"{key}-caveats"):
+            st.markdown("  \n".join(lines))
 
 
 def chips(texts: Sequence[str]) -> None:
@@ -86,7 +88,7 @@ def chips(texts: Sequence[str]) -> None:
 
 def tiles(items: Sequence[Tile], *, key: str) -> None:
     """Numbers side by side; two in a row on a phone."""
-    with st.container(key=f"{key}-tiles"), st.grid(len(items), min_column_width=150, gap="small"):
+    with st.container(key=f"{key}-tiles"), st.grid(len(items), min_column_width=104, gap="small"):
         for item in items:
             st.metric(
                 item.label,
@@ -123,7 +125,7 @@ def chart(
     if table is not None:
         with st.expander("The same as a table", type="compact", key=f"{key}-twin"):
             st.dataframe(table, hide_index=True, key=f"{key}-table", alt=alt)
-    points = event["selection"]["points"] if on_point and event else []
+    points: list[dict[str, Any]] = cast(dict[str, Any], event)["selection"]["points"] if on_point else []
     if on_point and points and points[0].get("customdata"):
         on_point(points[0]["customdata"])
 

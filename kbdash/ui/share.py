@@ -23,7 +23,7 @@ _COPY_CSS = """
 .copy {
   font: inherit; font-size: 0.9rem; color: var(--st-text-color); background: var(--st-background-color);
   border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
-  padding: 0.25rem 0.75rem; min-height: 2.25rem; cursor: pointer; white-space: nowrap;
+  padding: 0.25rem 0.75rem; min-height: 2.5rem; box-sizing: border-box; cursor: pointer; white-space: nowrap;
 }
 .copy:hover, .copy:focus-visible { border-color: var(--st-primary-color); color: var(--st-link-color); }
 .copy:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }

@@ -1,14 +1,13 @@
 """Tables: frames shaped for the eye (numbers stay numbers, so that they sort), and the actions in their rows."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import (
     ButtonColumn,
     DateColumn,
-    DatetimeColumn,
     LineChartColumn,
     NumberColumn,
     TextColumn,
@@ -22,6 +21,8 @@ from kbdash.view import SubmissionView
 
 Columns = dict[str, Any]
 CODE = "Code"
+SECONDS = ("lo", "hi", "score", "best_so_far", "previous", "score_a", "score_b")
+RUNNERS = ("runner", "runner_a", "runner_b")
 
 
 def open_submission(submission: SubmissionView) -> None:
@@ -40,22 +41,51 @@ def code_column(key: str, rows: Sequence[SubmissionView]) -> Any:
     """A column of buttons that open the source code of their row."""
     click_key = f"{key}-code"
     return ButtonColumn(
-        CODE, width=75, type="tertiary", key=click_key, on_click=open_row, args=(click_key, tuple(rows)),
+        CODE, width=62, type="tertiary", key=click_key, on_click=open_row, args=(click_key, tuple(rows)),
         help="Open the source code",
     )  # fmt: skip
 
 
 def links(frame: pd.DataFrame, competition: str, **context: Any) -> list[SubmissionView]:
     """The submission behind each row; the runner is named because an id can have run on several."""
-    return [
-        SubmissionView(id=int(row.submission_id), runner=text(row.runner), competition=competition, **context)
-        for row in frame[["submission_id", "runner"]].itertuples()
-    ]
+    pairs = zip(frame["submission_id"], frame["runner"], strict=True)
+    return [link(id_, runner, competition, **context) for id_, runner in pairs]
 
 
-def time_column(label: str, unit: Unit, reference: float | None, *, sign: str = "", help: str = "") -> Any:
+def link(submission_id: Any, runner: Any, competition: str, **context: Any) -> SubmissionView:
+    """The page of one submission; without an id, the page that asks for one."""
+    if pd.isna(submission_id):
+        return SubmissionView()
+    return SubmissionView(id=int(submission_id), runner=text(runner), competition=competition, **context)
+
+
+def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows one by one."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def times(seconds: pd.Series, unit: Unit) -> pd.Series:
+    """Seconds in the board's unit."""
+    return pd.to_numeric(seconds) * unit.per_second
+
+
+def readable(frame: pd.DataFrame, unit: Unit) -> pd.DataFrame:
+    """A chart's numbers as a table: times in the board's unit, runners by name, UTC without a zone."""
+    shown = frame.copy()
+    for name in frame.columns:
+        if name in SECONDS:
+            shown[name] = times(frame[name], unit)
+        elif name in RUNNERS:
+            shown[name] = [runner_name(runner) for runner in frame[name]]
+        elif isinstance(frame[name].dtype, pd.DatetimeTZDtype):
+            shown[name] = utc(frame[name])
+    return shown.rename(columns={name: f"{name} ({unit.name})" for name in SECONDS})
+
+
+def time_column(label: str, unit: Unit, reference: float | None, *, sign: str = "", said: str = "") -> Any:
     """A column of times in `unit`, aligned at the point, with four significant digits at the `reference` time."""
-    return NumberColumn(f"{label} ({unit.name})", format=f"{sign}%.{places(unit, reference)}f", help=help or None)
+    digits = places(unit, reference)
+    return NumberColumn(f"{label} ({unit.name})", width=82, format=f"{sign}%.{digits}f", help=said or None)
 
 
 def places(unit: Unit, reference: float | None) -> int:
@@ -80,7 +110,9 @@ def ties(ranks: pd.Series) -> list[str]:
     return ["=" if shared else "" for shared in ranks.duplicated(keep=False)]
 
 
-def show(frame: pd.DataFrame, columns: Columns, *, key: str, alt: str, height: int | str = "auto", **more: Any) -> Any:
+def show(
+    frame: pd.DataFrame, columns: Columns, *, key: str, alt: str, height: int | Literal["auto"] = "auto", **more: Any
+) -> Any:
     """The columns named in `columns`, in that order."""
     return st.dataframe(
         frame,
@@ -104,16 +136,14 @@ def leaderboard(now: Scene, frame: pd.DataFrame, trends: pd.DataFrame, on_pin: C
             "tie": _ties_by_runner(frame),
             "rank": frame["rank"].to_numpy(),
             "user": names(frame),
-            "time": unit.of(frame["score"]),
+            "time": times(frame["score"], unit),
             "ratio": frame["ratio"].to_numpy(),
             "code": CODE,
-            "gap": unit.of(frame["gap"]),
+            "gap": times(frame["gap"], unit),
             "light": frame["score"] / light if light else None,
             "tries": frame["submissions"].to_numpy(),
             "day": utc(frame["submitted_at"]),
-            "trend": [
-                _in_unit(series.get(place), unit) for place in zip(frame["user_id"], frame["runner"], strict=True)
-            ],
+            "trend": [steps(series.get(place), unit) for place in zip(frame["user_id"], frame["runner"], strict=True)],
             "runner": [runner_name(runner) for runner in frame["runner"]],
             "flags": frame["flags"].to_numpy(),
             "pin": ["Unpin" if user in now.view.users else "Pin" for user in frame["user_id"]],
@@ -132,12 +162,12 @@ def _leaderboard_columns(now: Scene, frame: pd.DataFrame, key: str, on_pin: Call
     pin_key = f"{key}-pin"
     columns: Columns = {
         "tie": TextColumn("", width=28, alignment="right", help="Equal times share a rank."),
-        "rank": NumberColumn("#", width=48, format="%d"),
-        "user": TextColumn("User", width=150, pinned=False),
-        "time": time_column("Time", now.unit, best, help="Each user's best ranked run that passed."),
-        "ratio": NumberColumn("× best", format="%.2f", help="Time divided by the best time."),
+        "rank": NumberColumn("#", width=40, format="%d"),
+        "user": TextColumn("User", width=120),
+        "time": time_column("Time", now.unit, best, said="Each user's best ranked run that passed."),
+        "ratio": NumberColumn("× best", width=58, format="%.2f", help="Time divided by the best time."),
         "code": code_column(key, rows),
-        "gap": time_column("Gap", now.unit, best, sign="+", help="Behind the rank before."),
+        "gap": time_column("Gap", now.unit, best, sign="+", said="Behind the rank before."),
         "light": NumberColumn("× light", format="%.2f", help="Time divided by the task's speed of light."),
         "tries": NumberColumn("Tries", format="localized", help="Submissions of this user on this board."),
         "day": DateColumn("Day of best (UTC)", format="YYYY-MM-DD"),
@@ -157,15 +187,19 @@ def _leaderboard_columns(now: Scene, frame: pd.DataFrame, key: str, on_pin: Call
         "tie": any(_ties_by_runner(frame)), "light": bool(now.board.speed_of_light), "runner": now.runner is None,
         "flags": bool((frame["flags"] != "").any()),
     }  # fmt: skip
-    return {name: column for name, column in columns.items() if needed.get(name, True)}
+    # With several runners in one table, which one it was comes right after who it was.
+    order = [*columns] if now.runner else ["tie", "rank", "user", "runner", *columns]
+    return {name: columns[name] for name in dict.fromkeys(order) if needed.get(name, True)}
 
 
 def _ties_by_runner(frame: pd.DataFrame) -> list[str]:
     return ties(frame["runner"].astype(str) + frame["rank"].astype(str))
 
 
-def _in_unit(series: object, unit: Unit) -> list[float]:
-    return [] if series is None else [float(f"{unit.of(float(value)):.4g}") for value in series]  # type: ignore[attr-defined]
+def steps(series: Sequence[float] | None, unit: Unit) -> list[float]:
+    """A best-so-far series for a sparkline: each value held, because the line between two values is curved."""
+    values = [float(f"{unit.of(float(value)):.4g}") for value in series] if series is not None else []
+    return [value for value in values for _ in range(4)] if len(set(values)) > 1 else values[:2]
 
 
 def _height(rows: int) -> int:
@@ -173,5 +207,6 @@ def _height(rows: int) -> int:
     return 35 * (min(rows, 25) + 1) + 3
 
 
-def text(value: object) -> str | None:
-    return None if value is None or pd.isna(value) else str(value)
+def text(value: Any) -> str | None:
+    """A text, or None where it is missing."""
+    return None if pd.isna(value) else str(value)

@@ -12,7 +12,7 @@ from kbdash.ui import cached, engines, parts, share, state, tables
 from kbdash.ui.board import person
 from kbdash.ui.escape import markdown
 from kbdash.units import count_text, duration_text, rank_text, time_text, unit_for
-from kbdash.view import CompareView, Ref, SubmissionView, UserView
+from kbdash.view import CompareView, Ref, UserView
 
 ANONYMOUS = (
     "Users of the AMD MI300 competitions are anonymous numbers, shuffled at export; they cannot be joined with "
@@ -126,7 +126,7 @@ def _boards_table(boards: pd.DataFrame) -> None:
             "runner": [runner_name(runner) for runner in boards["runner"]],
             "rank": boards["rank"],
             "of": boards["of"],
-            "time": [time_text(row.score, unit_for(row.best)) for row in boards.itertuples()],
+            "time": [time_text(row["score"], unit_for(row["best"])) for row in tables.rows(boards)],
             "ratio": boards["ratio"],
             "code": [tables.CODE if pd.notna(id_) else "" for id_ in boards["submission_id"]],
             "steps": ["Steps" if pd.notna(id_) else "" for id_ in boards["submission_id"]],
@@ -140,12 +140,9 @@ def _boards_table(boards: pd.DataFrame) -> None:
 
 
 def _boards_columns(boards: pd.DataFrame) -> dict[str, Any]:
-    places = tuple((row.competition, row.problem, tables.text(row.runner)) for row in boards.itertuples())
-    rows = [
-        SubmissionView(id=int(row.submission_id), runner=tables.text(row.runner), competition=str(row.competition), walk="user")
-        if pd.notna(row.submission_id) else SubmissionView()
-        for row in boards.itertuples()
-    ]  # fmt: skip
+    found = tables.rows(boards)
+    places = tuple((row["competition"], row["problem"], tables.text(row["runner"])) for row in found)
+    rows = [tables.link(row["submission_id"], row["runner"], row["competition"], walk="user") for row in found]
     return {
         "problem": TextColumn("Problem"),
         "runner": TextColumn("Runner"),
@@ -176,7 +173,7 @@ def _ladder(view: UserView, user_id: str, problem: str) -> None:
         {
             "step": range(1, len(steps) + 1),
             "at": tables.utc(steps["submitted_at"]),
-            "time": unit.of(steps["score"]),
+            "time": tables.times(steps["score"], unit),
             "gain": -100 * steps["gain"],
             "waited": [duration_text(waited) for waited in steps["waited"]],
             "attempts": steps["attempts"],
@@ -206,9 +203,9 @@ def step_pairs(steps: pd.DataFrame) -> list[CompareView]:
     """Each step beside the one before it on the same runner; the first has none."""
     pairs = []
     last: dict[str | None, Ref] = {}
-    for row in steps.itertuples():
-        runner = tables.text(row.runner)
-        here = Ref(int(row.submission_id), runner)
+    for row in tables.rows(steps):
+        runner = tables.text(row["runner"])
+        here = Ref(int(row["submission_id"]), runner)
         pairs.append(CompareView(a=last.get(runner), b=here))
         last[runner] = here
     return pairs

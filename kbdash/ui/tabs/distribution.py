@@ -6,7 +6,7 @@ import streamlit as st
 from kbdash import charts
 from kbdash.catalog import runner_name
 from kbdash.model import Standing
-from kbdash.ui import cached, parts, share, state
+from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.board import Scene, person
 from kbdash.units import Unit, count_text, parse_time, rank_text, share_text, time_text
 
@@ -34,7 +34,7 @@ def show(now: Scene) -> None:
         key="distribution-chart",
         alt=f"Distribution of times on {now.board.name}",
         file_name=now.stem(question),
-        table=_readable(frame, now),
+        table=tables.readable(frame, now.unit),
     )
     st.caption(
         "Pale: all submissions that passed. Front: each user's best." if not now.view.ecdf else "Each user counts once."
@@ -52,8 +52,8 @@ def marks(now: Scene) -> list[charts.Mark]:
         found.append(charts.Mark("speed of light", now.board.speed_of_light, "light"))
     ranked = cached.leaderboard(now.board.name, **now.filters)
     for place, user in enumerate(now.view.users):
-        for row in ranked[ranked["user_id"] == user].itertuples():
-            found.append(charts.Mark(person(str(row.user_name), user), float(row.score), "user", place))
+        for row in tables.rows(ranked[ranked["user_id"] == user]):
+            found.append(charts.Mark(person(row["user_name"], user), row["score"], "user", place))
     if now.view.my_time is not None:
         found.append(charts.Mark("yours", now.view.my_time, "yours"))
     return found
@@ -92,11 +92,3 @@ def _standings(now: Scene, seconds: float) -> None:
         found = cached.standing(now.board.name, seconds, **{**now.filters, "runner": runner})
         where = f"{time_text(seconds, now.unit)} on {runner_name(runner)}"
         st.markdown(standing_text(found, where))
-
-
-def _readable(frame: pd.DataFrame, now: Scene) -> pd.DataFrame:
-    """The chart's numbers with runners by name and times in the board's unit."""
-    shown = frame.assign(runner=[runner_name(runner) for runner in frame["runner"]])
-    for column in {"lo", "hi", "score"} & set(frame.columns):
-        shown[column] = now.unit.of(frame[column])
-    return shown.rename(columns={name: f"{name} ({now.unit.name})" for name in ("lo", "hi", "score")})

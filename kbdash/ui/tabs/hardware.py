@@ -55,8 +55,8 @@ def _summary(now: Scene, every: dict[str, object]) -> pd.DataFrame:
             "Submissions": frame["rows"],
             "Passed": frame["passed"],
             "Users": frame["users"],
-            f"Best ({now.unit.name})": now.unit.of(frame["best"]),
-            f"Median of the bests ({now.unit.name})": now.unit.of(frame["median_best"]),
+            f"Best ({now.unit.name})": tables.times(frame["best"], now.unit),
+            f"Median of the bests ({now.unit.name})": tables.times(frame["median_best"], now.unit),
         }
     )
 
@@ -76,7 +76,7 @@ def _ratios(now: Scene, every: dict[str, object]) -> None:
             key=f"ratio-{name}",
             alt=f"{words}: ratio of times between runners on {now.board.name}",
             file_name=now.stem(f"ratios-{name}"),
-            table=part,
+            table=tables.readable(part, now.unit),
         )
 
 
@@ -97,7 +97,7 @@ def _twins(now: Scene) -> None:
         key="paired-chart",
         alt=f"Best times of the same users on {names[0]} and {names[1]}",
         file_name=now.stem("paired"),
-        table=pairs,
+        table=tables.readable(pairs, now.unit),
     )
 
 
@@ -116,9 +116,8 @@ def _shapes(now: Scene) -> None:
         return
     kept = timings[timings["shape"].isin(chosen)]
     ranking = shape_board(timings, chosen)
-    names = dict(zip(ranking["user_id"], tables.names(ranking), strict=True))
     parts.chart(
-        charts.shapes(kept, now.theme, names),
+        charts.shapes(kept, now.unit, now.theme),
         key="shapes-chart",
         alt=f"Time per shape on {now.board.name}, as a multiple of the best",
         file_name=now.stem("shapes"),
@@ -145,7 +144,7 @@ def _shape_ranking(now: Scene, ranking: pd.DataFrame, chosen: int, of: int) -> N
         {
             "rank": ranking["rank"],
             "user": tables.names(ranking),
-            "time": now.unit.of(ranking["score"]),
+            "time": tables.times(ranking["score"], now.unit),
             "ratio": ranking["score"] / best,
             "code": tables.CODE,
             "official": [official.get(user) for user in ranking["user_id"]],

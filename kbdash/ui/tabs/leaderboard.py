@@ -27,7 +27,7 @@ def show(now: Scene) -> None:
             key="leaderboard",
         )  # fmt: skip
     _said(now, ranked, frame)
-    trends = cached.trends(now.board.name, frame["user_id"].unique(), **now.filters)
+    trends = cached.trends(now.board.name, tuple(dict.fromkeys(frame["user_id"])), **now.filters)
     tables.leaderboard(now, frame, trends, toggle_pin)
 
 

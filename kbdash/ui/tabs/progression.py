@@ -34,7 +34,7 @@ def show(now: Scene) -> None:
         key="progression-chart",
         alt=f"Attempts and best times so far on {now.board.name}",
         file_name=now.stem("progression"),
-        table=attempts,
+        table=tables.readable(attempts, now.unit),
         on_point=lambda data: open_point(data, now),
     )
     _ranks(now, asked, users)
@@ -73,7 +73,7 @@ def _ranks(now: Scene, asked: dict[str, object], users: tuple[str, ...]) -> None
         key="bump-chart",
         alt=f"Ranks over time of the first {BUMP_USERS} of {now.board.name}",
         file_name=now.stem("ranks"),
-        table=history,
+        table=tables.readable(history, now.unit),
     )
 
 
@@ -87,7 +87,7 @@ def _records(now: Scene, records: pd.DataFrame) -> None:
         {
             "at": tables.utc(newest["submitted_at"]),
             "user": tables.names(newest),
-            "time": now.unit.of(newest["score"]),
+            "time": tables.times(newest["score"], now.unit),
             "code": tables.CODE,
             "gain": -100 * newest["gain"],
             "held": newest["held_days"],

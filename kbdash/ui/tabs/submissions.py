@@ -82,7 +82,7 @@ def _table(now: Scene, found: Page) -> None:
             "id": rows["submission_id"],
             "at": tables.utc(rows["submitted_at"]),
             "user": tables.names(rows),
-            "time": now.unit.of(rows["score"]),
+            "time": tables.times(rows["score"], now.unit),
             "code": tables.CODE,
             "status": rows["status"],
             "runner": [runner_name(runner) for runner in rows["runner"]],
