@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -170,9 +170,9 @@ def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
     """What SQL needs of the catalog, and the ranking rule."""
     boards = [board for competition in catalog.COMPETITIONS for board in competition.boards]
     connection.execute("create table boards (leaderboard_id bigint, name varchar, runner varchar)")
-    connection.executemany("insert into boards values (?, ?, ?)", [[b.id, b.name, b.runners[0]] for b in boards])
+    _insert(connection, "boards", [(b.id, b.name, b.runners[0]) for b in boards])
     connection.execute("create table other_hardware (gpu varchar, own_runner varchar, runner varchar)")
-    connection.executemany("insert into other_hardware values (?, ?, ?)", [list(x) for x in catalog.OTHER_HARDWARE])
+    _insert(connection, "other_hardware", catalog.OTHER_HARDWARE)
     # Macros, not tables: a join per row would cost more than the ranking itself.
     connection.execute(f"create macro is_impossible(score) as coalesce(score < {catalog.IMPOSSIBLE_SECONDS!r}, false)")
     floors = " ".join(f"when {board.id} then {board.floor!r}" for board in boards if board.floor)
@@ -188,6 +188,12 @@ def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
         f"unnest({_NO_SHAPE}) where false"
     )
     connection.execute(sql_text("ranking"))
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Add rows in one statement: one for each took most of the time to open a source."""
+    places = ", ".join(f"({', '.join('?' * len(row))})" for row in rows)
+    connection.execute(f"insert into {table} values {places}", [value for row in rows for value in row])
 
 
 def _planned(source: Source) -> list[Attached]:
