@@ -1,0 +1,190 @@
+"""`make bench`: make the files once, measure, write RESULTS.md. Parts: python -m benchmarks.run engine growth code …
+
+Everything goes over HTTP to the Hub on loopback, which answers each request after a set latency and counts.
+Each way runs alone in a process of its own; ratios within a run mean more than seconds across runs.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from platformdirs import user_cache_path
+
+from benchmarks.generate import NVFP4_CODE_MB, NVFP4_ROWS, generate, nvfp4_size
+from benchmarks.report import machine, megabytes, milliseconds, replace_section, table, verdict
+from benchmarks.stepper import Step, run_worker
+from benchmarks.workers import FILE, PROBLEM
+from tests.hub import LoopbackHub
+
+LATENCY = 0.05
+# What a leaderboard needs; the footer comes on top.
+USED = (
+    "submission_id", "leaderboard_id", "problem_name", "user_id", "user_name", "submission_time", "score", "passed",
+    "mode", "runner",
+)  # fmt: skip
+
+
+def full_scale(folder: Path) -> Path:
+    """The folder with all files at the real size, made when it is not there."""
+    if not (folder / "leaderboards.parquet").exists():
+        generate(folder, nvfp4_size(NVFP4_ROWS, NVFP4_CODE_MB, 1), everything=True)
+    return folder
+
+
+def engine(folder: Path) -> str:
+    """Bytes, requests and time to a leaderboard, three ways."""
+    with _hub(full_scale(folder)) as hub, tempfile.TemporaryDirectory() as cache:
+        ways = {
+            "pandas, as the dataset's helper": list(run_worker(hub, "pandas_leaderboard")),
+            "plain DuckDB over httpfs": list(run_worker(hub, "duckdb_leaderboard", hub.commit)),
+            "kbdash": list(run_worker(hub, "kbdash_leaderboard", cache)),
+        }
+    ours = {step.name: step for step in ways["kbdash"]}
+    first, again = ours["first leaderboard"], ours["the same again"]
+    columns, footer = _column_bytes(folder / FILE)
+    only_board = _first_board_alone(folder)
+    budgets = [
+        verdict(only_board.bytes / (columns + footer), 1.2, "bytes to the first leaderboard / (its columns + footer)"),
+        verdict(only_board.requests, 12, "requests to the first leaderboard (HEAD, redirects and ranges of its file)"),
+        verdict(again.requests, 0, "requests for the same again"),
+        verdict(again.seconds * 1e3, 20, "warm leaderboard, median ms"),
+    ]
+    slowest = ways["pandas, as the dataset's helper"][0]
+    return "\n\n".join(
+        (
+            f"{NVFP4_ROWS:,} rows, {megabytes((folder / FILE).stat().st_size)}; "
+            f"{LATENCY * 1e3:.0f} ms latency per request. "
+            "kbdash opens all eleven files of the dataset in its first step; the others open one.",
+            _steps(ways),
+            f"Against pandas kbdash moves {slowest.bytes / first.bytes:,.0f} times fewer bytes and is "
+            f"{slowest.seconds / first.seconds:,.0f} times faster to the first answer.",
+            table(("budget", "measured", ""), budgets),
+        )
+    )
+
+
+def growth(folder: Path) -> str:
+    """Time and bytes as the narrow columns grow."""
+    rows = []
+    for scale in (1, 4, 16):
+        home = folder.parent / f"narrow-{scale}"
+        if not (home / FILE).exists():
+            generate(home, nvfp4_size(NVFP4_ROWS, NVFP4_ROWS * 20 / 1e6, scale))
+        with _hub(home) as hub, tempfile.TemporaryDirectory() as cache:
+            first, again, *_ = run_worker(hub, "kbdash_leaderboard", cache)
+        rows.append(
+            (f"{scale} ×", f"{NVFP4_ROWS * scale:,}", megabytes(first.bytes), first.requests,
+             milliseconds(first.seconds), milliseconds(again.seconds))
+        )  # fmt: skip
+    head = ("scale", "rows", "bytes", "requests", "first leaderboard", "the same again (median)")
+    return "Hardly any source text, so only the narrow columns grow.\n\n" + table(head, rows)
+
+
+def code(folder: Path) -> str:
+    """Bytes, requests and time for one source text, three ways, and memory after many."""
+    with _hub(full_scale(folder)) as hub, tempfile.TemporaryDirectory() as cache:
+        submission = str(_some_submission(folder))
+        ways = {
+            "plain DuckDB over httpfs": list(run_worker(hub, "duckdb_code", hub.commit, submission)),
+            "pyarrow, the whole column": list(run_worker(hub, "pyarrow_code", submission)),
+            "kbdash": list(run_worker(hub, "kbdash_code", cache, submission)),
+        }
+    ours = {step.name: step for step in ways["kbdash"]}
+    known = ours["one source text, directory known"]
+    largest = _largest_page(folder / FILE)
+    budgets = [
+        verdict(known.bytes / largest, 1.0, "bytes for one text / the largest page of the file"),
+        verdict(ours["a neighbour in the same page"].bytes, 0, "bytes for a neighbour in the same page"),
+        verdict(ours["fifty random source texts"].peak_mb, 700, "peak MB of the process after fifty random texts"),
+        verdict(ours["and every competition opened"].peak_mb, 700, "peak MB with every competition opened too"),
+    ]
+    worst = ways["plain DuckDB over httpfs"][0]
+    return "\n\n".join(
+        (
+            f"Submission {submission} of {megabytes((folder / FILE).stat().st_size)}; {LATENCY * 1e3:.0f} ms latency.",
+            _steps(ways),
+            f"With the directory known kbdash moves {worst.bytes / known.bytes:,.0f} times fewer bytes than DuckDB.",
+            table(("budget", "measured", ""), budgets),
+        )
+    )
+
+
+PARTS: dict[str, tuple[str, Callable[[Path], str]]] = {
+    "engine": ("A leaderboard", engine),
+    "growth": ("Growth", growth),
+    "code": ("One source text", code),
+}
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; everything by default")
+    parser.add_argument("--folder", type=Path, default=user_cache_path("kbdash") / "bench" / "full")
+    arguments = parser.parse_args()
+    replace_section("Machine", machine())
+    for name in arguments.parts or PARTS:
+        title, measure = PARTS[name]
+        text = measure(arguments.folder)
+        print(f"## {title}\n\n{text}\n")
+        replace_section(title, text)
+
+
+@contextmanager
+def _hub(folder: Path) -> Iterator[LoopbackHub]:
+    with LoopbackHub(folder) as hub:
+        hub.faults.latency = LATENCY
+        yield hub
+
+
+def _steps(ways: dict[str, list[Step]]) -> str:
+    head = ("way", "step", "bytes", "requests", "time", "peak memory")
+    rows = [
+        (way, step.name, megabytes(step.bytes), step.requests, milliseconds(step.seconds), f"{step.peak_mb:,.0f} MB")
+        for way, steps in ways.items()
+        for step in steps
+    ]
+    return table(head, rows)
+
+
+def _column_bytes(path: Path) -> tuple[int, int]:
+    """Compressed bytes of the columns a leaderboard uses, and of the footer."""
+    metadata = pq.ParquetFile(path).metadata
+    group = metadata.row_group(0)
+    columns = (group.column(i) for i in range(group.num_columns))
+    return sum(c.total_compressed_size for c in columns if c.path_in_schema in USED), metadata.serialized_size + 8
+
+
+def _first_board_alone(folder: Path) -> Step:
+    """The first leaderboard of a dataset that has only the NVFP4 file, so that only its own requests count."""
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as cache:
+        (Path(home) / FILE).symlink_to(folder / FILE)
+        with _hub(Path(home)) as hub:
+            step = next(iter(list(run_worker(hub, "kbdash_leaderboard", cache))))
+    # One request asks the Hub for the commit and the list of files; the rest are of the file.
+    return Step(step.name, step.seconds, step.requests - 1, step.bytes, step.peak_mb, step.result)
+
+
+def _some_submission(folder: Path) -> int:
+    """Id of the best submission of the problem: where most readers start."""
+    from kbdash import connect
+
+    kb = connect(folder)
+    found: int = kb.leaderboard(PROBLEM, top=1)["submission_id"].tolist()[0]
+    kb.close()
+    return found
+
+
+def _largest_page(path: Path) -> int:
+    """Bytes of the largest page of the code column, header included."""
+    from kbdash.parquet import LocalBytes, PageDirectories
+
+    directory = PageDirectories().build(LocalBytes(path), "code")
+    return max(page.total for group in directory.groups for page in group.pages)
+
+
+if __name__ == "__main__":
+    main()

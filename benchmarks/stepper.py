@@ -1,0 +1,43 @@
+"""One way of doing a thing in a process of its own, step by step, with what each step moved."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.hub import LoopbackHub
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step took: seconds, requests and bytes at the Hub, and the process's peak memory so far."""
+
+    name: str
+    seconds: float
+    requests: int
+    bytes: int
+    peak_mb: float
+    result: str
+
+
+def run_worker(hub: LoopbackHub, worker: str, *arguments: str, env: dict[str, str] | None = None) -> Iterator[Step]:
+    """Steps of `python -m benchmarks.workers WORKER`, each counted at the Hub while nothing else runs."""
+    command = [sys.executable, "-m", "benchmarks.workers", worker, hub.endpoint, *arguments]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | (env or {})
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        hub.reset()
+        for line in process.stdout:
+            told = json.loads(line)
+            step = Step(requests=hub.counts.requests, bytes=hub.counts.bytes, **told)
+            print(f"{worker}: {step}", file=sys.stderr)
+            yield step
+            hub.reset()
+            process.stdin.write("\n")
+            process.stdin.flush()
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
