@@ -1,21 +1,20 @@
 """The embedded sample dataset: synthetic rows under the file names and schemas of the real one."""
 
+import hashlib
 import shutil
 import tempfile
+from functools import cache as once
 from pathlib import Path
 
 from kbdash.sample.boards import ALL_FILES
 from kbdash.sample.writer import write_sample
 
-__all__ = ["FORMAT_VERSION", "ensure_sample", "write_sample"]
-
-# Raise it whenever the written bytes change, so that nobody is served the sample of an older release.
-FORMAT_VERSION = 1
+__all__ = ["ensure_sample", "write_sample"]
 
 
 def ensure_sample(cache: Path) -> Path:
     """The folder of the sample inside `cache`, written first when it is not there."""
-    folder = cache / f"sample-{FORMAT_VERSION}"
+    folder = cache / f"sample-{_format_version()}"
     if _is_complete(folder):
         return folder
     cache.mkdir(parents=True, exist_ok=True)
@@ -26,6 +25,13 @@ def ensure_sample(cache: Path) -> Path:
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return folder
+
+
+@once
+def _format_version() -> str:
+    """A fingerprint of the generator itself, so that nobody is served what an older release wrote."""
+    sources = sorted(path for path in Path(__file__).parent.rglob("*") if path.suffix in {".py", ".txt"})
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
 def _is_complete(folder: Path) -> bool:

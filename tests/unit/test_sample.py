@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kbdash.parquet.pages import PageKind, read_page_header
-from kbdash.sample import FORMAT_VERSION, ensure_sample
+from kbdash.sample import ensure_sample
 from kbdash.sample.kernels import BANNER, STYLES, TOP_LEVEL, Draft, render, revised
 
 FLAT = (
@@ -80,18 +79,20 @@ BOARDS = {
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder in which two at once asked for the sample."""
-    target = tmp_path_factory.mktemp("cache")
-    with ThreadPoolExecutor(2) as threads:
-        folders = list(threads.map(ensure_sample, [target, target]))
-    assert folders == [target / f"sample-{FORMAT_VERSION}"] * 2
-    return target
+def folder(sample_folder: Path) -> Path:
+    return sample_folder
 
 
 @pytest.fixture(scope="module")
-def folder(cache: Path) -> Path:
-    return cache / f"sample-{FORMAT_VERSION}"
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder in which two processes asked for the sample at once, each with a hash seed and zone of its own."""
+    target = tmp_path_factory.mktemp("cache")
+    script = "import sys, pathlib; from kbdash.sample import ensure_sample; ensure_sample(pathlib.Path(sys.argv[1]))"
+    command = [sys.executable, "-c", script, str(target)]
+    settings = ({"PYTHONHASHSEED": "1", "TZ": "UTC"}, {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo"})
+    processes = [subprocess.Popen(command, env=os.environ | extra) for extra in settings]
+    assert [process.wait() for process in processes] == [0, 0]
+    return target
 
 
 def table(folder: Path, name: str, columns: list[str] | None = None) -> pa.Table:
@@ -109,12 +110,10 @@ def test_eleven_files_of_about_twenty_thousand_rows(folder: Path) -> None:
     assert max(rows, key=lambda name: rows[name]) == "nvidia_nvfp4_submissions"
 
 
-def test_same_bytes_in_another_process(folder: Path, tmp_path: Path) -> None:
-    """Another hash seed and time zone must not show in the bytes."""
-    script = "import sys, pathlib; from kbdash.sample import write_sample; write_sample(pathlib.Path(sys.argv[1]))"
-    environment = os.environ | {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo"}
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], env=environment, check=True)
-    assert checksums(tmp_path) == checksums(folder)
+def test_same_bytes_in_other_processes(folder: Path, cache: Path) -> None:
+    written = ensure_sample(cache)
+    assert list(cache.iterdir()) == [written]
+    assert checksums(written) == checksums(folder)
 
 
 @pytest.mark.parametrize("name", FLAT)
@@ -281,14 +280,13 @@ def test_subsets_are_subsets(folder: Path) -> None:
     assert all(row[2] is True for row in rows["deduplicated_successful_submissions"])
 
 
-def test_sample_is_written_once_and_mended(cache: Path, folder: Path) -> None:
-    assert list(cache.iterdir()) == [folder]
-    before, stamp = checksums(folder), folder.stat().st_mtime_ns
-    assert ensure_sample(cache) == folder
-    assert folder.stat().st_mtime_ns == stamp
-    (folder / "trimul_submissions.parquet").unlink()
-    assert checksums(ensure_sample(cache)) == before
-    assert list(cache.iterdir()) == [folder]
+def test_sample_is_written_once_and_mended(folder: Path, cache: Path) -> None:
+    written = ensure_sample(cache)
+    stamp = written.stat().st_mtime_ns
+    assert ensure_sample(cache).stat().st_mtime_ns == stamp
+    (written / "trimul_submissions.parquet").unlink()
+    assert checksums(ensure_sample(cache)) == checksums(folder)
+    assert list(cache.iterdir()) == [written]
 
 
 @pytest.mark.parametrize("kind", STYLES)

@@ -6,8 +6,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from kbdash.sample import write_sample
-
 ENTRIES = "(from flat where mode = 'leaderboard' and passed and isfinite(score) and score > 0)"
 LEGACY_SUBSETS = {
     "successful_submissions.parquet",
@@ -125,7 +123,7 @@ TRAPS = {
     "code with a POPCORN header": "from flat where contains(code, '#!POPCORN leaderboard ')",
     # Time
     "last microsecond of a day": """
-        from flat where submission_time + interval 1 microsecond = date_trunc('day', submission_time) + interval 1 day""",
+        from flat where submission_time = date_trunc('day', submission_time) + interval '23:59:59.999999'""",
     "first moment of a day": "from flat where submission_time = date_trunc('day', submission_time)",
     "after the deadline": """
         from flat f join leaderboards b on b.id = f.leaderboard_id where f.submission_time > b.deadline and f.passed""",
@@ -176,16 +174,14 @@ TRAPS = {
 
 
 @pytest.fixture(scope="module")
-def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    folder: Path = tmp_path_factory.mktemp("sample")
-    write_sample(folder)
+def sql(sample_folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         connection.execute("set TimeZone = 'UTC'")
-        flat = [path for path in folder.glob("*_submissions.parquet") if path.name not in LEGACY_SUBSETS]
+        flat = [path for path in sample_folder.glob("*_submissions.parquet") if path.name not in LEGACY_SUBSETS]
         selects = [f"select *, '{path.name}' as file from read_parquet('{path}')" for path in flat]
         connection.execute("create view flat as " + " union all by name ".join(selects))
         connection.create_function("utf8", decoded, ["BLOB"], "VARCHAR", null_handling="special")
-        legacy, definitions = folder / "submissions.parquet", folder / "leaderboards.parquet"
+        legacy, definitions = sample_folder / "submissions.parquet", sample_folder / "leaderboards.parquet"
         connection.execute(f"create view submissions as select *, utf8(code) as text from read_parquet('{legacy}')")
         connection.execute(f"create view leaderboards as from read_parquet('{definitions}')")
         yield connection
