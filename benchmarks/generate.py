@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.texts import TextPlan, TextPool, make_pool, plan_texts
+from benchmarks.texts import POOL_BYTES, TextPlan, TextPool, make_pool, plan_texts
 from kbdash.sample import boards as sample_boards
 from kbdash.sample.boards import FLAT_BOARDS, SampleBoard
 from kbdash.sample.careers import microseconds
@@ -148,10 +148,12 @@ def nvfp4_size(rows: int, code_mb: float, narrow_scale: int) -> Size:
     return Size(rows, code_mb * 1e6)
 
 
-def generate(folder: Path, nvfp4: Size, *, everything: bool = False, seed: int = 7) -> None:
+def generate(
+    folder: Path, nvfp4: Size, *, everything: bool = False, seed: int = 7, pool_bytes: int = POOL_BYTES
+) -> None:
     """Writes the NVFP4 file and, when everything is asked for, the other ten beside it with short texts."""
     folder.mkdir(parents=True, exist_ok=True)
-    pool = make_pool(np.random.default_rng(seed))
+    pool = make_pool(np.random.default_rng(seed), pool_bytes)
     _timed(folder / sample_boards.NVFP4, partial(generate_flat, folder, sample_boards.NVFP4, nvfp4, pool, seed))
     if not everything:
         return

@@ -68,7 +68,7 @@ class TextPlan:
             yield pa.Array.from_buffers(pa.large_string(), len(first), buffers)
 
 
-def make_pool(rng: np.random.Generator, size: int = POOL_BYTES) -> TextPool:
+def make_pool(rng: np.random.Generator, size: int) -> TextPool:
     """A pool of about `size` bytes."""
     lines = size // 78
     words = rng.integers(0, len(_WORDS), (lines, 5)).tolist()
