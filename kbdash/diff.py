@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Literal
 
 from kbdash.matching import Pair, common_lines
@@ -66,11 +66,15 @@ def size(diff: Diff) -> int:
 def unified(diff: Diff) -> str:
     """The diff as text in the unified format, ready for a viewer that colours it."""
     parts: list[str] = []
-    for hunk in _hunks(diff.lines):
-        left = [line.left_no for line in hunk if line.left_no is not None]
-        right = [line.right_no for line in hunk if line.right_no is not None]
-        parts.append(f"@@ -{_range(left)} +{_range(right)} @@")
-        parts += [_SIGNS[line.kind] + line.text for line in hunk]
+    at_left = at_right = 0
+    for folded, group in groupby(diff.lines, key=lambda line: line.kind == "fold"):
+        lines = list(group)
+        left = sum(line.count for line in lines if line.left_no is not None)
+        right = sum(line.count for line in lines if line.right_no is not None)
+        if not folded:
+            parts.append(f"@@ -{_range(at_left, left)} +{_range(at_right, right)} @@")
+            parts += [_SIGNS[line.kind] + line.text for line in lines]
+        at_left, at_right = at_left + left, at_right + right
     return "".join(f"{part}\n" for part in parts)
 
 
@@ -140,18 +144,6 @@ def _fold(run: Sequence[Line], head: int, tail: int) -> Iterator[Line]:
     yield from run[len(run) - tail :]
 
 
-def _hunks(lines: Sequence[Line]) -> Iterator[list[Line]]:
-    hunk: list[Line] = []
-    for line in lines:
-        if line.kind == "fold":
-            if hunk:
-                yield hunk
-            hunk = []
-        else:
-            hunk.append(line)
-    if hunk:
-        yield hunk
-
-
-def _range(numbers: Sequence[int]) -> str:
-    return f"{numbers[0]},{len(numbers)}" if numbers else "0,0"
+def _range(before: int, count: int) -> str:
+    """A hunk's place on one side; without any line there, that is the line it stands after."""
+    return f"{before + 1 if count else before},{count}"

@@ -131,8 +131,8 @@ class _Search:
                 if x >= len(a) and x - diagonal >= len(b):
                     steps = _steps_back(rounds, len(a), len(b))
                     return [(gap.left[x], gap.right[y]) for x, y in steps]
-            if self.work > WORK_LIMIT:
-                return None
+                if self.work > WORK_LIMIT:
+                    return None
         return []
 
 

@@ -126,9 +126,9 @@ def legible(color: str, theme: Theme, ratio: float) -> str:
     """`color`, darkened (on light) or lightened (on dark) in its own hue until the contrast reaches `ratio`."""
     hue, lightness, saturation = colorsys.rgb_to_hls(*_channels(color))
     step = -0.01 if theme.name == "light" else 0.01
-    while not _stands_out(color, theme, ratio) and 0 < lightness < 1:
+    while not _stands_out(color, theme, ratio) and 0 <= lightness + step <= 1:
         lightness += step
-        color = _hex(colorsys.hls_to_rgb(hue, min(max(lightness, 0), 1), saturation))
+        color = _hex(colorsys.hls_to_rgb(hue, lightness, saturation))
     return color
 
 
