@@ -1,9 +1,10 @@
 -- The ranking rule of kbdash, in one place. Everything that ranks asks these.
 --
--- A row counts when it was a ranked run that passed with a finite score above zero. Per problem and runner each
--- user has one row: the lowest score that is not impossible (under 100 ns: no launch is that fast), ties to the
--- earliest submission, then to the lowest id. Users are ranked by score; equal scores share a rank and the next
--- rank is skipped. Who has only impossible rows comes after all others. Other flags are hints and keep the rank.
+-- A row counts when it was a ranked run on a known runner that passed with a finite score above zero. Per problem
+-- and runner each user has one row: the lowest score that is not impossible (under 100 ns: no launch is that fast),
+-- ties to the earliest submission, then to the lowest id. Users are ranked by score; equal scores share a rank and
+-- the next rank is skipped. Who has only impossible rows comes after all others. Other flags are hints and keep the
+-- rank.
 --
 -- is_impossible(score), floor_of(board) and report_on(board, submission) are made from the catalog by kbdash.db.
 
@@ -22,7 +23,7 @@ create or replace macro flags_of(board, submission, score) as concat_ws('; ',
 create or replace macro judged(in_competition) as table
 select
     *,
-    coalesce(mode = 'leaderboard' and passed and isfinite(score) and score > 0, false) as counts,
+    coalesce(mode = 'leaderboard' and passed and isfinite(score) and score > 0, false) and runner is not null as counts,
     is_impossible(score) as impossible,
     case when passed then flags_of(leaderboard_id, submission_id, score) else '' end as flags
 from submissions_of(in_competition);
