@@ -47,7 +47,12 @@ select
         when bool_or(mode = 'leaderboard') then coalesce(bool_or(passed) filter (mode = 'leaderboard'), false)
         when max(mode) is not null then bool_and(coalesce(passed, false))
     end as passed,
-    coalesce(min(score) filter (ranked), any_value(score)) as score,
+    case
+        when bool_or(ranked) then min(score) filter (ranked)
+        -- A run that passed without a usable score must not borrow that of a run that failed.
+        when bool_or(mode = 'leaderboard' and passed) then min(score) filter (mode = 'leaderboard' and passed)
+        else min(score)
+    end as score,
     runner
 from runs
 group by submission_id, runner
