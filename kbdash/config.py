@@ -36,7 +36,8 @@ class Settings:
         settings = cls(
             source=environ.get("KBDASH_SOURCE") or None,
             endpoint=(environ.get("HF_ENDPOINT") or HUB).rstrip("/"),
-            token=environ.get("HF_TOKEN") or _stored_token(),
+            # Pasted tokens bring line ends along, which no header can carry.
+            token="".join(environ.get("HF_TOKEN", "").split()) or _stored_token(),
         )
         return replace(settings, cache=Path(cache).expanduser()) if cache else settings
 

@@ -143,6 +143,8 @@ def _explained(error: Exception, dataset: str, revision: str | None, settings: S
             return DataUnavailable(f"{host} answered {status} for {dataset}.", advice=advice)
         case TimeoutError() | httpx2.TimeoutException():
             return DataUnavailable(f"{host} did not answer within {settings.hub_seconds:g} s.", advice=again)
+        case httpx2.LocalProtocolError() | UnicodeEncodeError():  # (whose texts quote the token)
+            return DataUnavailable("HF_TOKEN holds characters that cannot be sent.", advice="Copy the token again.")
         case httpx2.TransportError() | OSError():
             return DataUnavailable(f"{host} cannot be reached ({_reason(error)}).", advice=again)
     return DataUnavailable(f"{host} gave an answer that cannot be understood.", advice="Try again later.")

@@ -153,7 +153,7 @@ def _explained(error: Exception, order: Order, account: Account | None, settings
             return _refusal(error, order, account, settings)
         case OfflineModeIsEnabled():
             return KbdashError("HF_HUB_OFFLINE is set, so the Hub is not asked.", advice="Unset it.")
-        case httpx2.LocalProtocolError():
+        case httpx2.LocalProtocolError() | UnicodeEncodeError():
             return KbdashError("The token holds characters that cannot be sent.", advice="Copy it again into HF_TOKEN.")
         case httpx2.TimeoutException():
             return KbdashError(f"{host} did not answer in time.", advice=again)

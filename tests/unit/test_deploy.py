@@ -78,7 +78,7 @@ class Shell:
         environ = {"HF_TOKEN": token, "HF_ENDPOINT": endpoint or self.hub.endpoint}
         code = deploy.main(arguments, root=self.root, environ=environ)
         self.out, self.err = self._capture.readouterr()
-        assert token not in self.out + self.err
+        assert token.strip() not in self.out + self.err
         return code
 
     def refused(self, *arguments: str, **settings: str) -> str:
@@ -165,6 +165,9 @@ class TestShipping:
         assert shell.run(SPACE) == 0
         assert shell.hub.spaces[SPACE].files["app.py"] == b"print()\n"
         assert "Not committed, so left out: app.py\n" in shell.out
+
+    def test_a_token_pasted_with_line_ends(self, shell: Shell) -> None:
+        assert shell.run(SPACE, token=f" {WRITER}\r\n") == 0
 
     def test_the_space_of_an_organisation(self, shell: Shell) -> None:
         assert shell.run("GPUMODE/kernels") == 0
@@ -306,7 +309,7 @@ class TestRefusals:
         [
             (SPACE, READER, "The token of tester is for reading only. Make one with the role write at https://"),
             (SPACE, "hf_unknown", "The Hub does not know this token. Make a new one at https://"),
-            (SPACE, "hf_two\nlines", "The token holds characters that cannot be sent. Copy it again"),
+            (SPACE, "hf_…copied", "The token holds characters that cannot be sent. Copy it again"),
             (SPACE, GUEST, "guest may not write to the Spaces of tester. Choose an owner among: guest, guests.\n"),
             (
                 "nobody/x",
