@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from benchmarks.texts import POOL_BYTES, TextPlan, TextPool, make_pool, plan_texts
 from kbdash.sample import boards as sample_boards
 from kbdash.sample.boards import FLAT_BOARDS, SampleBoard
-from kbdash.sample.careers import microseconds
+from kbdash.sample.courses import microseconds
 from kbdash.sample.definitions import leaderboards_table
 from kbdash.sample.flat import FLAT_SCHEMA, with_pmpp_extras
 from kbdash.sample.legacy import legacy_submissions

@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
 
 from kbdash.sample.boards import FLAT_BOARDS, SampleBoard
-from kbdash.sample.careers import Run, Submission, board_submissions, microseconds
+from kbdash.sample.careers import Run, Submission, board_submissions
+from kbdash.sample.courses import microseconds
 
 UTC_TIME = pa.timestamp("us", tz="UTC")
 
@@ -58,20 +61,22 @@ def ordinary_submissions(seed: int) -> list[Submission]:
 
 def _sent_again(earlier: Sequence[Submission], board: SampleBoard, rng: np.random.Generator) -> list[Submission]:
     """The best codes of the on-prem board, sent to the Modal board by the same users."""
-    scored: dict[int, list[Submission]] = {}
+    scored: dict[int, list[tuple[float, Submission]]] = {}
     for submission in earlier:
-        if submission.runs[0].score is not None:
-            scored.setdefault(submission.user.index, []).append(submission)
+        score = submission.runs[0].score
+        if score is not None:
+            scored.setdefault(submission.user.index, []).append((score, submission))
     opens, ends = microseconds(board.opens), microseconds(board.ends)
     again = []
     for mine in list(scored.values())[:28]:
         ratio = rng.normal(1.01, 0.05)
-        fastest = sorted(mine, key=lambda s: s.runs[0].score or 0.0)[: int(rng.integers(2, 7))]
-        for submission in fastest:
-            score = (submission.runs[0].score or 0.0) * ratio * (1.0 + rng.exponential(0.01))
-            run = Run("succeeded", board.lanes[0].runner, max(score, board.lanes[0].best), True, "leaderboard")
-            at = int(rng.integers(opens, ends))
-            again.append(Submission(board, submission.user, at, submission.file_name, submission.code, (run,)))
+        chosen = sorted(mine, key=itemgetter(0))[: int(rng.integers(2, 7))]
+        moments = np.sort(rng.integers(opens, ends, len(chosen))).tolist()
+        for (score, old), at in zip(reversed(chosen), moments, strict=True):
+            run = Run(
+                "succeeded", board.lanes[0].runner, score * ratio * (1.0 + rng.exponential(0.01)), True, "leaderboard"
+            )
+            again.append(replace(old, board=board, at=at, runs=(run,)))
     return again
 
 

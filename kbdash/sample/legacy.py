@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kbdash.sample.careers import attempt_counts, experiments, sittings, steps
-from kbdash.sample.kernels import TOP_LEVEL, Draft, render, revised, starting_template
+from kbdash.sample.courses import attempt_counts, course
 from kbdash.sample.legacy_boards import LEGACY_BOARDS, LegacyBoard
 
 GPUS = ("AMD Instinct MI300X", "AMD Instinct MI300X VF", "AMD Instinct MI325X", None)
@@ -84,18 +83,10 @@ def legacy_submissions(seed: int, boards: Sequence[LegacyBoard] = LEGACY_BOARDS)
 def _career(
     board: LegacyBoard, user: int, count: int, place: float, rng: np.random.Generator
 ) -> Iterator[LegacySubmission]:
-    times = sittings(board.opens, board.ends, count, place, rng).tolist()
-    progress = steps(count, rng)
-    spread = 1.0 + 0.02 * rng.random() + 2.2 * place**2 * rng.random()
-    seconds = board.best * spread * max(board.head_start / spread, 1.0) ** (1.0 - progress) * experiments(count, rng)
-    draft = Draft(board.kernel, board.name, f"u{user:03d}", style=int(rng.integers(1, 8)) if place < 0.85 else 0)
-    for i in range(count):
-        level = min(TOP_LEVEL, int(progress[i] * (TOP_LEVEL + 1)))
-        draft = revised(draft, level, int(rng.integers(1 << 16)), int(rng.integers(1 << 16)))
-        text = starting_template(board.kernel) if i == 0 and rng.random() < 0.3 else render(draft)
-        runs = tuple(_runs(board, times[i], float(seconds[i]), rng))
-        name = "submission.py" if user % 3 else f"{board.name}_v{i + 1}.py"
-        yield LegacySubmission(board, user, times[i], name, text.encode(), runs)
+    for attempt in course(board, f"u{user:03d}", count, place, rng):
+        runs = tuple(_runs(board, attempt.at, board.best * attempt.multiple, rng))
+        name = "submission.py" if user % 3 else f"{board.name}_v{attempt.number + 1}.py"
+        yield LegacySubmission(board, user, attempt.at, name, attempt.code.encode(), runs)
 
 
 def _runs(board: LegacyBoard, at: int, seconds: float, rng: np.random.Generator) -> Iterator[LegacyRun]:

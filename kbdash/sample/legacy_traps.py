@@ -6,7 +6,7 @@ import numpy as np
 
 from kbdash.sample import trap_code
 from kbdash.sample.boards import day
-from kbdash.sample.careers import microseconds
+from kbdash.sample.courses import microseconds
 from kbdash.sample.kernels import Draft, render
 from kbdash.sample.legacy import GPUS, LegacyRun, LegacySubmission, Slot, passed_run
 from kbdash.sample.legacy_boards import LEGACY_BOARDS, LegacyBoard
@@ -34,7 +34,7 @@ def _odd_code(rng: np.random.Generator) -> Iterator[LegacySubmission]:
     texts = (trap_code.LEGACY_LATIN_1, trap_code.LEGACY_BINARY, trap_code.LEGACY_HEX_TEXT, b"", None)
     for place, text in enumerate(texts):
         at = microseconds(day(f"2025-05-0{place + 3}T10:00"))
-        run = _ranked(board, at, board.best * (1.3 + 0.1 * place), GPUS[0], rng)
+        run = _ranked(board, at, board.best * (4.0 + 0.1 * place), GPUS[0], rng)
         yield LegacySubmission(board, 101 + place, at, "submission.py", text, (run,))
 
 
@@ -43,7 +43,7 @@ def _every_gpu(rng: np.random.Generator) -> Iterator[LegacySubmission]:
     board = _BOARDS["amd-mixture-of-experts"]
     for place, gpu in enumerate(GPUS):
         at = microseconds(day(f"2025-05-1{place}T10:00"))
-        run = _ranked(board, at, board.best * (1.2 + 0.1 * place), gpu, rng)
+        run = _ranked(board, at, board.best * (3.0 + 0.1 * place), gpu, rng)
         yield LegacySubmission(board, 106, at, "submission.py", _text("one text, four devices"), (run,))
 
 
@@ -66,7 +66,7 @@ def _public_and_secret(rng: np.random.Generator) -> Iterator[LegacySubmission]:
     """Two ranked runs of one submission, the secret one faster; then one whose secret run failed."""
     board = _BOARDS["amd-mla-decode"]
     at = microseconds(day("2025-05-25T10:00"))
-    public, secret = (_ranked(board, at, board.best * factor, GPUS[0], rng) for factor in (1.10, 1.05))
+    public, secret = (_ranked(board, at, board.best * factor, GPUS[0], rng) for factor in (2.1, 2.0))
     yield LegacySubmission(board, 111, at, "submission.py", _text("secret run faster", board.name), (public, secret))
     failed = LegacyRun(Slot("leaderboard", at, at + _MINUTE, GPUS[0]), stderr="Killed\n", exit_code=-9)
     yield LegacySubmission(board, 112, at, "submission.py", _text("secret run failed", board.name), (public, failed))

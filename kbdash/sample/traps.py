@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from kbdash.sample import trap_code
 from kbdash.sample.boards import FLAT_BOARDS, SampleBoard, day
-from kbdash.sample.careers import Run, Submission, microseconds
+from kbdash.sample.careers import Run, Submission
+from kbdash.sample.courses import microseconds
 from kbdash.sample.kernels import Draft, render
 from kbdash.sample.people import TRAP_USERS, USERS, User
 
@@ -51,11 +52,13 @@ def _own_text(board: SampleBoard, user: User, at: int, score: float | None) -> s
 def _hostile_names() -> Iterator[Submission]:
     """Every hostile name on the first page of one board, so that it is on screen without a search."""
     for place, user in enumerate(TRAP_USERS):
-        yield _submission("nvfp4_gemm", user, f"2025-12-{place % 20 + 1:02d}T14:{place:02d}", 12.1e-6 + 0.09e-6 * place)
+        yield _submission("nvfp4_gemm", user, f"2025-12-{place % 6 + 15}T14:{place:02d}", 12.1e-6 + 0.09e-6 * place)
+    # And one in first place, where an overview prints it.
+    yield _submission("fp8_quant", TRAP_USERS[0], "2026-03-15T00:40", 8.45e-6)
 
 
 def _odd_scores() -> Iterator[Submission]:
-    numbers = (0.0, -4.2e-5, math.nan, math.inf, -math.inf, 5e-324, None, 9.9e-8, 1.0e-7)
+    numbers = (0.0, -4.2e-5, math.nan, math.inf, -math.inf, 5e-324, None, 9.9e-8)
     for place, score in enumerate(numbers):
         yield _submission("qr_v2", _LAST_USERS[place], f"2026-06-1{place}T10:00", score)
     # One shape timed as nothing drags the geometric mean down to this. The first user has other scores too,
@@ -125,12 +128,12 @@ def _several_runners() -> Iterator[Submission]:
     for place in range(10):
         base = _submission("trimul", USERS[3 * place + 1], f"2025-07-{place + 10}T16:00", None)
         runs = tuple(
-            Run("succeeded", runner, lanes[runner].best * (1.4 + 0.1 * place), True, "leaderboard")
+            Run("succeeded", runner, lanes[runner].best * (4.0 + 0.2 * place), True, "leaderboard")
             for runner in sets[place % len(sets)]
         )
         yield replace(base, runs=runs)
     mixed = _submission("trimul", USERS[33], "2025-07-22T16:00", None)
-    passed = Run("succeeded", "H100", 2.2e-3, True, "leaderboard")
+    passed = Run("succeeded", "H100", 5.2e-3, True, "leaderboard")
     failed = Run("failed", "A100", None, False, "leaderboard")
     yield replace(mixed, runs=(failed, passed))
 
@@ -138,12 +141,12 @@ def _several_runners() -> Iterator[Submission]:
 def _shared_code() -> Iterator[Submission]:
     """The same text by different users, and on boards of different files."""
     text = render(Draft("gemm", "matmul_v2", "shared", style=1, level=7, note="passed from hand to hand"))
-    for place, user in enumerate(USERS[40:44]):
+    for place, user in enumerate(USERS[41:45]):
         yield _submission(
             "matmul_v2", user, f"2026-01-0{place + 2}T10:00", 1.2e-4 + 1e-6 * place, code=text, runner="B200"
         )
-    yield _submission("trimul", USERS[40], "2026-01-08T10:00", 4.4e-3, code=text, runner="A100")
-    yield _submission("nvfp4_gemm", USERS[44], "2025-12-20T10:00", 14.2e-6, code=text)
+    yield _submission("trimul", USERS[41], "2026-01-08T10:00", 4.4e-3, code=text, runner="A100")
+    yield _submission("nvfp4_gemm", USERS[45], "2025-12-20T10:00", 14.2e-6, code=text)
 
 
 def _odd_file_names() -> Iterator[Submission]:
@@ -162,7 +165,7 @@ def _odd_file_names() -> Iterator[Submission]:
         "*`sample`*_$1$.py",
     )
     for place, name in enumerate(names):
-        base = _submission("amd-moe-mxfp4", USERS[50 + place], f"2026-03-{place + 10}T09:00", 88e-6 + 1e-6 * place)
+        base = _submission("amd-moe-mxfp4", USERS[50 + place], f"2026-03-{place + 20}T09:00", 96e-6 + 1e-6 * place)
         yield replace(base, file_name=name)
 
 
@@ -175,7 +178,9 @@ def _odd_code() -> Iterator[Submission]:
     )  # fmt: skip
     for place, text in enumerate(texts):
         score = 14.2e-6 + 0.05e-6 * place
-        yield _submission("nvfp4_dual_gemm", TRAP_USERS[place], f"2026-01-{place + 3:02d}T11:00", score, code=text)
+        yield _submission(
+            "nvfp4_dual_gemm", TRAP_USERS[place], f"2026-01-{place % 6 + 14}T11:{place:02d}", score, code=text
+        )
     empty = _submission("nvfp4_dual_gemm", TRAP_USERS[14], "2026-01-17T11:00", 15.1e-6, code=None)
     yield replace(empty, code="")
     yield _submission("nvfp4_group_gemm", USERS[6], "2026-02-18T19:00", 13.9e-6, code=trap_code.very_large())
@@ -194,4 +199,4 @@ def _odd_moments() -> Iterator[Submission]:
         (USERS[66], "2026-01-20T07:59:00.000001"),
         (USERS[67], "2026-01-22T12:00:00"),
     ):
-        yield _submission("nvfp4_dual_gemm", user, moment, 16e-6 + 1e-8 * user.index)
+        yield _submission("nvfp4_dual_gemm", user, moment, 19e-6 + 1e-8 * user.index)

@@ -22,7 +22,7 @@ TRAPS = {
     "score NaN": "from flat where isnan(score) and passed",
     "score infinite": "from flat where score = 'inf' and passed",
     "score impossible, on eigh": "from flat where score between 1e-26 and 1e-24 and problem_name = 'eigh' and passed",
-    "score at the limit of the impossible": "from flat where score = 1e-7",
+    "score just under the limit of the impossible": "from flat where score between 9e-8 and 1e-7",
     "score of many seconds": "from flat where score > 5 and passed",
     "user with nothing but impossible scores": f"""
         select user_id from {ENTRIES} group by problem_name, user_id having max(score) < 1e-7""",
