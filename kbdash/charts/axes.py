@@ -13,6 +13,7 @@ from kbdash.units import THIN, Unit
 Bounds = tuple[float, float]
 
 LOWER_IS_BETTER = "lower is better"
+_FAR_OFF = 100.0
 # What follows a line break is written only where it changes, so a year or a day is named once.
 _STOPS = [
     {"dtickrange": [None, 86_399_999], "value": "%H:%M\n%b %-d"},
@@ -64,6 +65,15 @@ def bounds_of(values: Iterable[float], *, pad: float = 0.04) -> Bounds | None:
     low, high = float(numbers.min()), float(numbers.max())
     air = max((high / low) ** pad, 1.02)
     return low / air, high * air
+
+
+def bounds_with(values: Iterable[float], extras: Iterable[float]) -> Bounds | None:
+    """As `bounds_of`, and wide enough for the extras too, unless one lies far off: it would squeeze all the rest."""
+    inner = bounds_of(values)
+    if inner is None:
+        return None
+    near = [extra for extra in extras if inner[0] / _FAR_OFF <= extra <= inner[1] * _FAR_OFF]
+    return bounds_of([*inner, *near], pad=0) if near else inner
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from kbdash.charts.axes import Bounds, bounds_of
+from kbdash.charts.axes import Bounds, bounds_with
 from kbdash.charts.canvas import Array
 from kbdash.charts.marks import Mark
 from kbdash.units import Unit
@@ -35,7 +35,7 @@ def bin_bounds(bins: pd.DataFrame, unit: Unit, marks: Sequence[Mark] = ()) -> Bo
     if bins.empty:
         return None
     edges = bins[["lo", "hi"]].to_numpy(dtype=float).ravel()
-    return bounds_of(unit.per_second * np.concatenate([edges, [mark.seconds for mark in marks]]))
+    return bounds_with(unit.per_second * edges, [unit.of(mark.seconds) for mark in marks])
 
 
 def outline(bins: pd.DataFrame, values: Array, unit: Unit) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.catalog import runner_name
-from kbdash.charts.axes import LOWER_IS_BETTER, Bounds, bounds_of, plain_axis, time_axis
+from kbdash.charts.axes import LOWER_IS_BETTER, Bounds, bounds_with, plain_axis, time_axis
 from kbdash.charts.bins import bin_bounds, by_runner, occupied, outline
 from kbdash.charts.canvas import Array, Spec, figure, legend, message, rows_of
 from kbdash.charts.marks import Mark, flags
@@ -42,11 +42,10 @@ def distribution(bins: pd.DataFrame, unit: Unit, theme: str = "light", marks: Se
 
 def ecdf(points: pd.DataFrame, unit: Unit, theme: str = "light", marks: Sequence[Mark] = ()) -> go.Figure:
     """The share of users whose best is at or below a time, as steps per runner."""
-    if points.empty:
+    times = unit.per_second * points["score"].to_numpy(dtype=float)
+    bounds = bounds_with(times, [unit.of(mark.seconds) for mark in marks])
+    if bounds is None:
         return message(_NOTHING, theme)
-    seconds = np.concatenate([points["score"].to_numpy(dtype=float), [mark.seconds for mark in marks]])
-    bounds = bounds_of(unit.per_second * seconds)
-    assert bounds is not None, "ranked scores are positive"  # noqa: S101
     tokens = theme_of(theme)
     parts = by_runner(points)
     traces = []

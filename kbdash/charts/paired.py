@@ -60,7 +60,7 @@ def paired(
         title=caption(_words(usable, len(drawn)), tokens),
         annotations=_sides(up, tokens),
         dragmode="zoom",
-        uirevision=f"{labels} {bounds}",
+        uirevision=str(bounds),
     )
 
 

@@ -3,6 +3,7 @@
 import random
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -181,7 +182,7 @@ def test_hard_cases_take_bounded_work(case: str):
     # The bound is looked at after each step; a step takes at most a look at every line.
     assert common.work <= WORK_LIMIT + 4 * MANY
     assert [left[at] for at, _ in common.pairs] == [right[at] for _, at in common.pairs]
-    assert all(a < c and b < d for (a, b), (c, d) in zip(common.pairs, common.pairs[1:], strict=False))
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(common.pairs))
 
 
 def test_what_is_too_much_work_is_said_to_be_coarse():

@@ -1,0 +1,163 @@
+"""The parts charts are made of: ticks, bounds, labels that do not collide, thinning, escaping."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kbdash.charts.axes import bounds_of, bounds_with, log_ticks, tick_text
+from kbdash.charts.canvas import thinned
+from kbdash.charts.labels import spread
+from kbdash.charts.marks import Mark, flags
+from kbdash.charts.text import shown
+from kbdash.palette import LIGHT
+from kbdash.units import MICROSECONDS as US
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (9.5, 210, ["10", "20", "50", "100", "200"]),
+        (8, 120_000, ["10", "100", "1,000", "10,000", "100,000"]),
+        (9.6, 12.3, ["10", "11", "12"]),
+        (9.88, 10.22, ["9.9", "10", "10.1", "10.2"]),
+        (0.02, 0.9, ["0.02", "0.05", "0.1", "0.2", "0.5"]),
+        (1e-3, 1e9, ["0.01", "1", "100", "10,000", "1,000,000", "100,000,000"]),
+    ],
+)
+def test_ticks_are_round_numbers(low, high, ticks):
+    assert [tick_text(tick) for tick in log_ticks(low, high)] == ticks
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1.02, 1e9))
+def test_every_axis_has_a_few_ticks_inside_its_bounds(low, factor):
+    high = low * factor
+    assume(high < 1e12)
+    ticks = log_ticks(low, high)
+    assert 2 <= len(ticks) <= 8
+    assert all(low <= tick <= high for tick in ticks)
+    assert ticks == sorted(set(ticks))
+    assert len({tick_text(tick) for tick in ticks}) == len(ticks)
+    for tick in ticks:
+        assert float(tick_text(tick).replace(",", "")) == pytest.approx(tick)
+
+
+def test_bounds_hold_all_positive_values_with_air():
+    low, high = bounds_of([3.0, math.nan, -1.0, 0.0, math.inf, 30.0])
+    assert low < 3
+    assert high > 30
+    assert bounds_of([]) is None
+    assert bounds_of([math.nan, -2.0]) is None
+    same = bounds_of([5.0])
+    assert same[0] < 5 < same[1]
+
+
+def test_an_extra_far_off_does_not_squeeze_the_rest():
+    assert bounds_with([10, 20], [5])[0] < 5
+    assert bounds_with([10, 20], [1e6, 1e-6, math.nan]) == bounds_of([10, 20])
+    assert bounds_with([], [5]) is None
+
+
+@given(st.lists(st.floats(0, 300), max_size=12), st.floats(1, 30))
+def test_labels_keep_their_order_their_distance_and_the_bounds(positions, gap):
+    placed = spread(positions, gap, 0, 300)
+    room = min(gap, 300 / max(len(positions) - 1, 1))
+    ordered = sorted(zip(positions, placed, strict=True))
+    assert all(-1e-6 <= place <= 300 + 1e-6 for place in placed)
+    tops = sorted(placed)
+    assert all(b - a >= room - 1e-6 for a, b in pairwise(tops))
+    assert all(a[1] <= b[1] for a, b in pairwise(ordered) if a[0] < b[0])
+
+
+def test_labels_that_do_not_collide_stay_where_they_are():
+    assert spread([10, 50, 90], 15, 0, 100) == [10, 50, 90]
+    assert spread([50, 50], 10, 0, 100) == [50, 60]
+    assert spread([100, 100], 10, 0, 100) == [90, 100]
+
+
+@given(st.lists(st.booleans(), max_size=60), st.integers(1, 60))
+def test_thinning_keeps_what_must_stay_and_the_order(keep, limit):
+    mask = np.array(keep, dtype=bool)
+    places = thinned(mask, limit)
+    assert len(places) == min(limit, len(mask))
+    assert list(places) == sorted(set(places))
+    if mask.sum() <= limit:
+        assert mask[places].sum() == mask.sum()
+    assert list(places) == list(thinned(mask, limit))
+
+
+@pytest.mark.parametrize(
+    ("raw", "safe"),
+    [
+        ("gau.nernst", "gau.nernst"),
+        ("<b>x</b>", "&#60;b&#62;x&#60;/b&#62;"),
+        ("a & b &lt;", "a &#38; b &#38;lt;"),
+        ("%{y}", "&#37;&#123;y&#125;"),
+        ("$x$", "&#36;x&#36;"),
+        ("line\nbreak\x00", "line\ufffdbreak\ufffd"),
+        ("rtl \u202eoverride\u2069", "rtl override"),
+        ("مرحبا", "\u2068مرحبا\u2069"),
+        ("🚀", "🚀"),
+        (None, "None"),
+    ],
+)
+def test_text_is_escaped_for_plotly(raw, safe):
+    assert shown(raw) == safe
+
+
+def test_long_text_is_cut_before_it_is_escaped():
+    assert shown("<" * 10, 4) == "&#60;&#60;&#60;…"
+    assert shown("abcd", 4) == "abcd"
+    assert shown("ab👩\u200d💻", 4) == "ab👩…"
+
+
+@given(st.text())
+def test_nothing_that_plotly_reads_survives(text):
+    safe = shown(text)
+    for entity in ("&#38;", "&#60;", "&#62;", "&#36;", "&#37;", "&#123;", "&#125;", "&#34;", "&#39;"):
+        safe = safe.replace(entity, "")
+    assert not set(safe) & set("&<>$%{}\"'")
+    assert not any(0x202A <= ord(sign) <= 0x202E for sign in safe)
+
+
+def drawn(marks: list[Mark], bounds: tuple[float, float] = (1.0, 1000.0)):
+    return flags(marks, bounds, US, LIGHT, 270)
+
+
+def test_marks_become_lines_with_labels():
+    banner = drawn([Mark("best", 1e-5, "best"), Mark("<b>", 2e-4, "user", 1), Mark("yours", 3e-5, "yours")])
+    assert sorted(line["x0"] for line in banner.shapes) == pytest.approx([10, 30, 200])
+    texts = {note["text"] for note in banner.annotations}
+    assert texts == {"best 10.00\u2009µs", "&#60;b&#62; 200.0\u2009µs", "<b>yours 30.00\u2009µs</b>"}
+    by_text = {note["text"]: note for note in banner.annotations}
+    assert by_text["best 10.00\u2009µs"]["x"] == pytest.approx(1)  # annotations on a log axis count in decades
+    assert by_text["&#60;b&#62; 200.0\u2009µs"]["xanchor"] == "right"
+
+
+def test_marks_outside_the_axis_are_left_out():
+    banner = drawn([Mark("far", 10.0, "yours"), Mark("none", math.nan, "best")])
+    assert banner.shapes == banner.annotations == []
+    assert banner.room < 20
+
+
+def test_marks_at_the_same_time_share_one_line():
+    banner = drawn([Mark("best", 1e-5, "best"), Mark("ann", 1e-5, "user", 3)])
+    [line], [label] = banner.shapes, banner.annotations
+    assert label["text"] == "best, ann 10.00\u2009µs"
+    assert line["line"]["color"] != LIGHT.muted
+
+
+@given(st.lists(st.floats(1.5e-6, 9e-4), min_size=1, max_size=10, unique=True))
+def test_labels_of_marks_never_overlap_on_a_phone(times):
+    marks = [Mark(f"user {place}", time, "user", place) for place, time in enumerate(times)]
+    spans: dict[float, list[tuple[float, float]]] = {}
+    for note in drawn(marks).annotations:
+        plot, width = 300, 6.0 * len(note["text"])
+        left = plot * note["x"] / 3 - (width if note["xanchor"] == "right" else 0)
+        spans.setdefault(note["yshift"], []).append((left, left + width))
+    for row in spans.values():
+        row.sort()
+        assert all(a[1] <= b[0] for a, b in pairwise(row))
