@@ -1,6 +1,10 @@
 """One submission's source text out of a file of gigabytes, decoded, with its facts."""
 
+import logging
 import threading
+import time
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,12 +12,17 @@ import pandas as pd
 
 from kbdash.config import Settings
 from kbdash.errors import CorruptData, DataUnavailable, KbdashError
-from kbdash.language import embedded_cpp, outer_language, techniques
+from kbdash.language import Language, embedded_cpp, outer_language, source_lines, techniques
 from kbdash.model import Submission
 from kbdash.parquet import ByteSource, Cell, CellReader, PageDirectories, hub_client, open_bytes
 from kbdash.source import Source
 
 COLUMN = "code"
+RETRY_SECONDS = 30.0
+# Letters that turn the reading direction: what is shown may not be what a compiler reads.
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+_SHOWN_CONTROLS = frozenset("\t\n\r\f")
+_log = logging.getLogger(__name__)
 
 
 class Rows(Protocol):
@@ -24,12 +33,15 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class SourceText:
-    """A source text; `notes` say what was done to show it, `cost_bytes` what fetching it moved just now."""
+    """A source text; `notes` say what was done to show it, `cost_bytes` what fetching it moved just now.
+
+    `embedded` are the line ranges (first, last; from 1) that hold C++ inside a Python string.
+    """
 
     text: str
     size_bytes: int
     lines: int
-    language: str
+    language: Language
     techniques: tuple[str, ...]
     embedded: tuple[tuple[int, int], ...]
     notes: tuple[str, ...]
@@ -59,24 +71,30 @@ class CodeReader:
         self._cells = CellReader(PageDirectories(settings.cache))
         self._files: dict[str, ByteSource] = {}
         self._indexing: dict[str, Indexing] = {}
+        self._retry_at: dict[str, float] = {}
         self._stop = threading.Event()
         self._lock = threading.Lock()
 
     def read(self, submission: Submission, rows: Rows) -> SourceText:
         """The text of a submission; its row must carry its id, or nothing is shown."""
         _check_identity(submission, rows)
-        file = self._file(submission.file)
-        before = file.bytes_read
+        file = _Metered(self._file(submission.file))
         cell = self._cells.read(file, COLUMN, submission.file_row)
-        return decoded(cell, cost_bytes=file.bytes_read - before)
+        return decoded(cell, cost_bytes=file.bytes_read)
+
+    def read_many(self, submissions: Iterable[Submission], rows: Rows) -> Iterator[tuple[Submission, SourceText]]:
+        """Texts in the order of the file, each page fetched once; whoever has enough stops asking."""
+        for submission in sorted(set(submissions), key=lambda one: (one.file, one.file_row)):
+            yield submission, self.read(submission, rows)
 
     def index(self, name: str) -> Indexing:
         """Progress of finding a file's pages; the first to ask starts it in the background."""
         with self._lock:
-            started = name in self._indexing
-            state = self._indexing.setdefault(name, Indexing())
-        if not started or state.problem:
-            self._note(name, Indexing(state.known, state.rows))
+            state = self._indexing.get(name)
+            due = state is None or (state.problem is not None and time.monotonic() >= self._retry_at[name])
+            if state is None or due:
+                state = self._indexing[name] = Indexing()
+        if due:
             threading.Thread(target=self._build, args=(name,), daemon=True, name=f"kbdash-index {name}").start()
         return state
 
@@ -100,10 +118,14 @@ class CodeReader:
             progress(directory.known_rows, directory.rows)
         except KbdashError as error:
             self._note(name, Indexing(problem=str(error)))
+        except Exception:
+            _log.exception("The pages of %s could not be found", name)
+            self._note(name, Indexing(problem=f"The pages of {name} could not be found."))
 
     def _note(self, name: str, state: Indexing) -> None:
         with self._lock:
             self._indexing[name] = state
+            self._retry_at[name] = time.monotonic() + RETRY_SECONDS
 
     def _file(self, name: str) -> ByteSource:
         with self._lock:
@@ -114,34 +136,57 @@ class CodeReader:
             return self._files[name]
 
 
+class _Metered(ByteSource):
+    """A file as one reader sees it: counts what this reader alone made it move."""
+
+    def __init__(self, inner: ByteSource) -> None:
+        super().__init__(inner.name, inner.size, inner.version)
+        self._inner = inner
+
+    def _fetch(self, offset: int, length: int) -> bytes:
+        data = self._inner.read(offset, length)
+        self._count(requests=1, received=len(data))
+        return data
+
+
 def decoded(cell: Cell, *, cost_bytes: int = 0) -> SourceText:
     """A stored value as text: UTF-8, or hex written as \\x…; what cannot be decoded is replaced and noted."""
     if cell is not None and not isinstance(cell, bytes):
         raise CorruptData("The column that should hold source texts holds numbers.", advice="Reload the dataset.")
     raw = cell or b""
-    notes: list[str] = []
-    if cell is None:
-        notes.append("The dataset holds no source text for this submission.")
     plain = _from_hex(raw)
-    if plain is not None:
-        notes.append("Stored as hexadecimal digits, shown decoded.")
-        raw = plain
+    notes = [] if plain is None else ["Stored as hexadecimal digits, shown decoded."]
+    raw = raw if plain is None else plain
     text = raw.decode("utf-8", errors="replace")
-    if (lost := text.count("\ufffd") - raw.count("\ufffd".encode())) > 0:
-        notes.append(f"Not valid UTF-8: {lost} bad sequences are shown as \ufffd.")
-    if "\0" in text:
-        notes.append("NUL bytes are shown as \u2400.")
-        text = text.replace("\0", "\u2400")
+    notes += _remarks(cell, raw, text)
+    text = text.replace("\0", "\u2400")
     return SourceText(
         text=text,
         size_bytes=len(raw),
-        lines=len(text.splitlines()),
+        lines=len(source_lines(text)),
         language=outer_language(text),
         techniques=techniques(text),
         embedded=embedded_cpp(text),
         notes=tuple(notes),
         cost_bytes=cost_bytes,
     )
+
+
+def _remarks(cell: Cell, raw: bytes, text: str) -> Iterator[str]:
+    """What a reader should know before trusting their eyes."""
+    if cell is None:
+        yield "The dataset holds no source text for this submission."
+    elif not text:
+        yield "The source text of this submission is empty."
+    if (lost := text.count("\ufffd") - raw.count("\ufffd".encode())) > 0:
+        yield f"Not valid UTF-8: {lost} bad sequences are shown as \ufffd."
+    if "\0" in text:
+        yield "NUL bytes are shown as \u2400."
+    letters = set(text)
+    if letters & _TURNING:
+        yield "Holds characters that turn the reading direction: what you see may not be what a compiler reads."
+    if any(unicodedata.category(letter) == "Cc" for letter in letters - _SHOWN_CONTROLS - {"\0"}):
+        yield "Holds control characters that no screen shows."
 
 
 def _from_hex(raw: bytes) -> bytes | None:

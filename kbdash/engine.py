@@ -2,6 +2,7 @@
 
 import difflib
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -134,6 +135,10 @@ class KernelBot:
     def text_of(self, submission: Submission) -> SourceText:
         """Source text of a submission that was looked up before."""
         return self._texts.read(submission, self)
+
+    def texts_of(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, SourceText]]:
+        """Source texts of several submissions in the order of their file, which fetches each page once."""
+        return self._texts.read_many(submissions, self)
 
     def index_code(self, competition: str) -> Indexing:
         """How far the source texts of a competition can be addressed by now; asking starts the work."""

@@ -1,14 +1,20 @@
-"""A study set on disk: the top kernels of a board as files, their facts as CSV, and how to cite them."""
+"""Source texts on disk: one file with its credit, a diff as a patch, or a study set of a board's top kernels."""
 
 import re
+from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pandas as pd
 
+from kbdash.catalog import runner_name
 from kbdash.code import SourceText
+from kbdash.diff import Diff, unified
 from kbdash.errors import KbdashError
+from kbdash.language import Language
+from kbdash.model import Submission
 from kbdash.source import Source
+from kbdash.units import minute_text
 
 DATASET_PAGE = "https://huggingface.co/datasets/GPUMODE/kernelbot-data"
 CITATION = """@inproceedings{kernelbot2025,
@@ -19,6 +25,10 @@ CITATION = """@inproceedings{kernelbot2025,
   url={https://openreview.net/forum?id=bq9U4dmuyJ}
 }
 """
+_SUFFIXES: dict[Language, str] = {"python": ".py", "cpp": ".cu", "text": ".txt"}
+_COMMENTS: dict[Language, str] = {"python": "#", "cpp": "//", "text": "#"}
+# Whatever some tool takes for the end of a line, or for an instruction to the terminal.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class Texts(Protocol):
@@ -34,22 +44,26 @@ def write_study_set(
     folder.mkdir(parents=True, exist_ok=True)
     names, notes = [], []
     for row in board.to_dict("records"):
-        name = safe_name(
-            f"{row['rank']:03d}_{row['runner']}_{row['user_name'] or row['user_id']}", row["submission_id"]
-        )
-        try:
-            found = texts.source_text(row["submission_id"], row["runner"], competition)
-        except KbdashError as error:
-            names.append("")
-            notes.append(str(error))
-            continue
-        (folder / name).write_text(found.text, encoding="utf-8", newline="")
+        name, note = _write_text(texts, row, competition, folder)
         names.append(name)
-        notes.append(" ".join(found.notes))
+        notes.append(note)
     facts = board.assign(problem=problem, file=names, notes=notes)
     facts.to_csv(folder / "facts.csv", index=False)
     (folder / "CITATION.txt").write_text(credit(source) + "\n" + CITATION, encoding="utf-8")
     return facts
+
+
+def credited(found: SourceText, submission: Submission, source: Source) -> str:
+    """The text under comments that say what it is, where it comes from, and on what terms."""
+    end = "\r\n" if "\r\n" in found.text else "\n"
+    sign = _COMMENTS[found.language]
+    return "".join(f"{sign} {line}{end}" for line in (*_about(submission), *credit(source).splitlines())) + found.text
+
+
+def patch(diff: Diff, before: Submission, after: Submission, source: Source) -> str:
+    """The diff as a patch with its origin on top; tools that apply patches skip what stands before `---`."""
+    origin = "".join(f"{line}\n" for line in (*_about(before), *_about(after), *credit(source).splitlines()))
+    return f"{origin}--- a/{file_name(before)}\n+++ b/{file_name(after)}\n{unified(diff)}"
 
 
 def credit(source: Source) -> str:
@@ -63,7 +77,38 @@ def credit(source: Source) -> str:
     )
 
 
-def safe_name(stem: str, submission_id: int) -> str:
-    """A file name for a source text that holds nothing but harmless characters and cannot leave its folder."""
+def file_name(submission: Submission, language: Language = "python") -> str:
+    """A file name for a submission's text; holds nothing but harmless characters and cannot leave its folder."""
+    stem = f"{submission.problem}_{submission.runner or ''}_{submission.user_name or submission.user_id}"
+    return safe_name(stem, submission.submission_id, language)
+
+
+def safe_name(stem: str, submission_id: int, language: Language = "python") -> str:
+    """A file name of nothing but harmless characters, ending in the id and what the language asks for."""
     harmless = re.sub(r"[^A-Za-z0-9-]+", "_", stem).strip("_")[:60]
-    return f"{harmless or 'submission'}_{submission_id}.py"
+    return f"{harmless or 'submission'}_{submission_id}{_SUFFIXES[language]}"
+
+
+def _write_text(texts: Texts, row: Mapping[Hashable, Any], competition: str, folder: Path) -> tuple[str, str]:
+    """Name of the file written for a row of a leaderboard, and what there is to say about it."""
+    id_, runner = int(row["submission_id"]), str(row["runner"])
+    try:
+        found = texts.source_text(id_, runner, competition)
+    except KbdashError as error:
+        return "", str(error)
+    stem = f"{row['rank']:03d}_{runner}_{row['user_name'] or row['user_id']}"
+    name = safe_name(stem, id_, found.language)
+    (folder / name).write_text(found.text, encoding="utf-8", newline="")
+    return name, " ".join(found.notes)
+
+
+def _about(submission: Submission) -> tuple[str, ...]:
+    """Who, where, when, how fast; each line ends in a character of ours, so that names cannot continue it."""
+    who = _CONTROLS.sub(" ", submission.user_name) or submission.user_id
+    score = "no time" if submission.score is None else f"{submission.score!r} s"
+    on = runner_name(submission.runner) if submission.runner else "no runner"
+    where = _CONTROLS.sub(" ", f"{submission.problem} on {on}")
+    return (
+        f'Submission {submission.submission_id} by "{who}"',
+        f"to {where}: {score}, {minute_text(submission.submitted_at)}.",
+    )

@@ -263,6 +263,18 @@ class CompareView(View):
 
 
 @dataclass(frozen=True)
+class LadderView(View):
+    """The personal bests of one user on one board and runner; days are UTC and inclusive."""
+
+    competition: Annotated[str | None, Param("competition", _text(100))] = None
+    problem: Annotated[str | None, Param("problem", _text(100))] = None
+    runner: Annotated[str | None, Param("runner", _text(60))] = None
+    user: Annotated[str | None, Param("user", _text(60))] = None
+    since: Annotated[date | None, Param("from", _day, date.isoformat)] = None
+    until: Annotated[date | None, Param("to", _day, date.isoformat)] = None
+
+
+@dataclass(frozen=True)
 class UserView(View):
     """One person; with `problem` and `runner` also the steps of that board."""
 

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from kbdash.engine import KernelBot
-from kbdash.model import Board, Page, Standing
+from kbdash.model import Board, Page, Placement, Standing, Submission
 from kbdash.ui.engines import engine
 
 Filters = dict[str, Any]
@@ -133,6 +133,23 @@ def find_users(text: str) -> pd.DataFrame:
 def ladder(problem: str, user_id: str, **filters: Any) -> pd.DataFrame:
     """Each new personal best of a user."""
     return _frame("ladder", problem, user_id, **filters)
+
+
+def submission_rows(submission_id: int, runner: str | None, competition: str | None) -> list[Submission]:
+    """Every row with this id, over runners and competitions."""
+    found: list[Submission] = _ask("submission_rows", submission_id, runner, competition)
+    return found
+
+
+def placement(submission: Submission) -> Placement:
+    """Where a submission stands on its board and runner."""
+    found: Placement = _ask("placement", submission)
+    return found
+
+
+def same_code_elsewhere(submission: Submission) -> pd.DataFrame:
+    """Other submissions with the same source text."""
+    return _frame("same_code_elsewhere", submission)
 
 
 def _frame(question: str, *args: Any, **filters: Any) -> pd.DataFrame:

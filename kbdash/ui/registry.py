@@ -9,7 +9,7 @@ from kbdash.model import Competition
 from kbdash.ui.escape import markdown
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
-HIDDEN = ("submission", "compare")
+HIDDEN = ("submission", "compare", "ladder")
 
 Sections = dict[str, list[st.Page]]
 

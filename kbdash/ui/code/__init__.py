@@ -1,0 +1,1 @@
+"""Source code on screen: one submission, two compared, and how one person got fast."""

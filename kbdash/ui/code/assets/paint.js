@@ -1,0 +1,107 @@
+// Colour without markup: the browser paints ranges of plain text nodes, so nothing is ever inserted into the text,
+// selections survive, and a browser that cannot do it shows the same text uncoloured.
+
+const CAN_PAINT = typeof Highlight === "function" && CSS.highlights !== undefined;
+const ABOVE_TOKENS = { changed: 1, found: 2, current: 3 };
+const PAINT_WAIT_MS = 80;
+const TOKENS_PER_LINE = 400; // beyond that a line is data, not something to read in colour
+
+function highlight(kind) {
+  const name = `kbdash-${kind}`;
+  if (!CSS.highlights.has(name)) {
+    const made = new Highlight();
+    made.priority = ABOVE_TOKENS[kind] ?? 0;
+    CSS.highlights.set(name, made);
+  }
+  return CSS.highlights.get(name);
+}
+
+/** Some painted ranges that are taken back together. */
+class Paint {
+  #painted = [];
+
+  add(kind, node, start, end) {
+    if (!CAN_PAINT || node === null || start >= end) return;
+    const range = new StaticRange({ startContainer: node, startOffset: start, endContainer: node, endOffset: end });
+    highlight(kind).add(range);
+    this.#painted.push([kind, range]);
+  }
+
+  clear() {
+    for (const [kind, range] of this.#painted) highlight(kind).delete(range);
+    this.#painted = [];
+  }
+}
+
+/** An emit function for a tokenizer that paints at most so many tokens of each line. */
+function tokenPainter(paint, nodeOf) {
+  let last = -1;
+  let count = 0;
+  return (line, kind, start, end) => {
+    count = line === last ? count + 1 : 1;
+    last = line;
+    if (count <= TOKENS_PER_LINE) paint.add(kind, nodeOf(line), start, end);
+  };
+}
+
+/** Paints blocks of a scrolling box when they come into view, and takes the paint back when they have gone.
+ *
+ * Text is on screen at once, colour follows when scrolling slows: the browser works through all ranges again
+ * whenever one is added, which must not happen in every frame.
+ */
+class VisiblePaint {
+  #painted = new Map();
+  #visible = new Set();
+
+  constructor(box, paintBlock) {
+    this.paintBlock = paintBlock;
+    this.observer = new IntersectionObserver((entries) => this.#seen(entries), { root: box, rootMargin: "100px 0px" });
+  }
+
+  observe(element, number) {
+    element.dataset.block = number;
+    this.observer.observe(element);
+  }
+
+  /** Paint again what is in view, because what there is to paint has changed. */
+  refresh() {
+    this.#clear();
+    this.#settle();
+  }
+
+  close() {
+    clearTimeout(this.waiting);
+    this.waiting = undefined;
+    this.observer.disconnect();
+    this.#visible.clear();
+    this.#clear();
+  }
+
+  #seen(entries) {
+    for (const { target, isIntersecting } of entries)
+      this.#visible[isIntersecting ? "add" : "delete"](Number(target.dataset.block));
+    this.waiting ??= setTimeout(() => this.#settle(), PAINT_WAIT_MS);
+  }
+
+  #settle() {
+    this.waiting = undefined;
+    for (const [number, paint] of this.#painted) {
+      if (!this.#visible.has(number)) {
+        paint.clear();
+        this.#painted.delete(number);
+      }
+    }
+    for (const number of this.#visible) {
+      if (!this.#painted.has(number)) {
+        const paint = new Paint();
+        this.#painted.set(number, paint);
+        this.paintBlock(number, paint);
+      }
+    }
+  }
+
+  #clear() {
+    for (const paint of this.#painted.values()) paint.clear();
+    this.#painted.clear();
+  }
+}

@@ -1,0 +1,179 @@
+// What the parts of a line are: Python, and C++ with its CUDA and HIP dialects, also inside Python strings.
+// A tokenizer takes one line and the state the line before left behind, calls emit(kind, start, end), and returns
+// the state for the next line. States are small plain values; null means "nothing open".
+
+const words = (text) => new Set(text.split(" "));
+
+const PYTHON_KEYWORDS = words(
+  "and as assert async await break class continue def del elif else except finally for from global if import in " +
+    "is lambda nonlocal not or pass raise return try while with yield match case",
+);
+const PYTHON_VALUES = words("True False None self cls");
+const CPP_KEYWORDS = words(
+  "alignas alignof asm auto break case catch class concept const const_cast constexpr continue decltype default " +
+    "delete do dynamic_cast else enum explicit export extern false final for friend goto if inline mutable " +
+    "namespace new noexcept nullptr operator override private protected public register reinterpret_cast requires " +
+    "return sizeof static static_assert static_cast struct switch template this thread_local throw true try " +
+    "typedef typeid typename union using virtual volatile while",
+);
+const CPP_TYPES = words(
+  "bool char double float int long short signed unsigned void size_t ssize_t half half2 __half __half2 " +
+    "__nv_bfloat16 __nv_bfloat162 __hip_bfloat16 bfloat16_t float2 float4 int2 int4 uint uint2 uint4 dim3 " +
+    "__global__ __device__ __host__ __shared__ __constant__ __forceinline__ __launch_bounds__ __restrict__ " +
+    "__restrict __managed__ __grid_constant__ __cluster_dims__ __align__",
+);
+const CPP_SIZED_TYPE = /^u?int(?:8|16|32|64)_t$/;
+
+const PYTHON = new RegExp(
+  [
+    "(?<comment>#.*)",
+    "(?<decorator>^\\s*@[\\w.]+)",
+    "(?<triple>[rRbBuUfFtT]{0,2}(?<quotes>\"\"\"|'''))",
+    "(?<string>[rRbBuUfFtT]{0,2}(?:\"(?:\\\\.|[^\"\\\\])*\"?|'(?:\\\\.|[^'\\\\])*'?))",
+    "(?<number>0[xX][\\da-fA-F_]+|0[bBoO][\\d_]+|(?:\\d[\\d_]*\\.?[\\d_]*|\\.\\d[\\d_]*)(?:[eE][+-]?\\d+)?j?)",
+    "(?<word>[\\p{L}_][\\p{L}\\p{N}_]*)",
+  ].join("|"),
+  "gu",
+);
+const CPP = new RegExp(
+  [
+    "(?<comment>//.*)",
+    "(?<block>/\\*)",
+    "(?<directive>^\\s*#\\s*\\w+)",
+    "(?<raw>(?:u8|[uUL])?R\"(?<mark>[^\\s()\\\\]{0,16})\\()",
+    "(?<string>(?:u8|[uUL])?\"(?:\\\\.|[^\"\\\\])*\"?|'(?:\\\\.|[^'\\\\])+')",
+    "(?<number>(?:0[xX][\\da-fA-F']+|0[bB][01']+|(?:\\d[\\d']*\\.?[\\d']*|\\.\\d[\\d']*)(?:[eE][+-]?\\d+)?)[a-zA-Z]*)",
+    "(?<word>[\\p{L}_][\\p{L}\\p{N}_]*)",
+  ].join("|"),
+  "gu",
+);
+
+/** Tokens of a C++ line between two columns; the state is null, "comment" or the mark that ends a raw string. */
+function cppLine(line, from, to, state, emit) {
+  let place = from;
+  while (place < to) {
+    if (state !== null) {
+      const mark = state === "comment" ? "*/" : state;
+      const found = line.indexOf(mark, place);
+      const closed = found >= 0 && found + mark.length <= to;
+      const end = closed ? found + mark.length : to;
+      emit(state === "comment" ? "comment" : "string", place, end);
+      if (!closed) return state;
+      state = null;
+      place = end;
+      continue;
+    }
+    CPP.lastIndex = place;
+    const match = CPP.exec(line);
+    if (match === null || match.index >= to) return null;
+    const { groups } = match;
+    const start = match.index;
+    const end = Math.min(start + match[0].length, to);
+    if (groups.block !== undefined) {
+      state = "comment";
+      emit("comment", start, end);
+    } else if (groups.raw !== undefined) {
+      state = `)${groups.mark}"`;
+      emit("string", start, end);
+    } else {
+      emitCpp(groups, start, end, emit);
+    }
+    place = end;
+  }
+  return state;
+}
+
+function emitCpp(groups, start, end, emit) {
+  if (groups.comment !== undefined) emit("comment", start, end);
+  else if (groups.string !== undefined) emit("string", start, end);
+  else if (groups.number !== undefined) emit("number", start, end);
+  else if (groups.directive !== undefined) emit("meta", start, end);
+  else if (CPP_KEYWORDS.has(groups.word)) emit("keyword", start, end);
+  else if (CPP_TYPES.has(groups.word) || CPP_SIZED_TYPE.test(groups.word)) emit("type", start, end);
+}
+
+/** Where a triple-quoted string ends in this line: the column after its quotes, or -1. A backslash escapes. */
+function closing(line, from, quotes) {
+  for (let place = line.indexOf(quotes, from); place >= 0; place = line.indexOf(quotes, place + 1)) {
+    let slashes = 0;
+    while (line[place - 1 - slashes] === "\\") slashes += 1;
+    if (slashes % 2 === 0) return place + quotes.length;
+  }
+  return -1;
+}
+
+/** Tokens of a Python line; the state is null or an open triple-quoted string, which may hold C++. */
+function pythonLine(line, state, holdsCpp, emit) {
+  let place = 0;
+  while (place < line.length) {
+    if (state !== null) {
+      const close = closing(line, place, state.quotes);
+      const inside = close < 0 ? line.length : close - state.quotes.length;
+      if (!state.cpp) {
+        emit("string", place, close < 0 ? line.length : close);
+      } else {
+        const inner = cppLine(line, place, inside, state.inner, emit);
+        if (close < 0) return { ...state, inner };
+        emit("string", inside, close);
+      }
+      if (close < 0) return state;
+      state = null;
+      place = close;
+      continue;
+    }
+    PYTHON.lastIndex = place;
+    const match = PYTHON.exec(line);
+    if (match === null) return null;
+    const { groups } = match;
+    const end = match.index + match[0].length;
+    if (groups.triple !== undefined) {
+      emit("string", match.index, end);
+      state = { quotes: groups.quotes, cpp: holdsCpp, inner: null };
+    } else {
+      emitPython(groups, match.index, end, emit);
+    }
+    place = end;
+  }
+  return state;
+}
+
+function emitPython(groups, start, end, emit) {
+  if (groups.comment !== undefined) emit("comment", start, end);
+  else if (groups.string !== undefined) emit("string", start, end);
+  else if (groups.number !== undefined) emit("number", start, end);
+  else if (groups.decorator !== undefined) emit("meta", start, end);
+  else if (PYTHON_KEYWORDS.has(groups.word)) emit("keyword", start, end);
+  else if (PYTHON_VALUES.has(groups.word)) emit("type", start, end);
+}
+
+/** The tokens of a text, found as far as somebody asks and remembered at every `step`-th line. */
+class Tokens {
+  constructor(lines, language, embedded, step) {
+    this.lines = lines;
+    this.language = language;
+    this.opens = new Set(embedded.map(([first]) => first - 1));
+    this.step = step;
+    this.states = [null];
+  }
+
+  /** Call emit(line, kind, start, end) for the lines of one block; lines count from 0. */
+  block(number, emit) {
+    if (this.language === "text") return;
+    while (this.states.length <= number) this.#scan(this.states.length - 1, () => {});
+    this.#scan(number, emit);
+  }
+
+  #scan(number, emit) {
+    const last = Math.min((number + 1) * this.step, this.lines.length);
+    let state = this.states[number];
+    for (let at = number * this.step; at < last; at += 1) {
+      const line = this.lines[at];
+      const take = (kind, start, end) => emit(at, kind, start, end);
+      state =
+        this.language === "cpp"
+          ? cppLine(line, 0, line.length, state, take)
+          : pythonLine(line, state, this.opens.has(at), take);
+    }
+    this.states[number + 1] = state;
+  }
+}
