@@ -108,7 +108,10 @@ def tiles(now: Scene, summary: pd.DataFrame, leaders: pd.DataFrame) -> list[part
             "The task's own estimate of the shortest possible time.",
         ),
         parts.Tile(
-            "Median of the bests", time_text(median, now.unit), "each user's best", "Half of the users are faster."
+            "Median of the bests",
+            time_text(median, now.unit),
+            "each user's best" if now.runner else "one runner at a time",
+            "Half of the users are faster.",
         ),
         parts.Tile("Users ranked", count_text(leaders["user_id"].nunique()), f"{count_text(rows)} submissions"),
         parts.Tile("Passed", share_text(passed / rows if rows else None), f"{count_text(passed)} ranked runs"),

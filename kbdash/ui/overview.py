@@ -102,16 +102,16 @@ def _columns(competition: Competition, rows: pd.DataFrame) -> dict[str, Any]:
     winners = [tables.link(row["best_submission_id"], row["best_runner"], slug) for row in tables.rows(rows)]
     open_key = f"overview-{slug}-open"
     return {
-        "problem": TextColumn("Problem", width=110),
+        "problem": TextColumn("Problem", width=128),
         "best": TextColumn("Best time", width=80, alignment="right"),
-        "holder": TextColumn("Holder", width=100),
+        "holder": TextColumn("Holder", width=90),
         "code": tables.code_column(f"overview-{slug}", winners),
         "open": ButtonColumn(
             "Board", width=66, type="tertiary", key=open_key, on_click=open_board,
             args=(open_key, slug, tuple(rows["problem"])), help="Open the leaderboard",
         ),
-        "trend": LineChartColumn("Record", width=100, help="The board's best time so far, day by day."),
-        "runner": TextColumn("Runners", width=150),
+        "trend": LineChartColumn("Record", width=90, help="The board's best time so far, day by day."),
+        "runner": TextColumn("Runners", width=175),
         "users": NumberColumn("Users", width=55, format="localized"),
         "rows": NumberColumn("Submissions", width=85, format="localized"),
         "passed": NumberColumn("Passed (%)", width=75, format="%.1f"),

@@ -88,7 +88,7 @@ def chips(texts: Sequence[str]) -> None:
 
 def tiles(items: Sequence[Tile], *, key: str) -> None:
     """Numbers side by side; two in a row on a phone."""
-    with st.container(key=f"{key}-tiles"), st.grid(len(items), min_column_width=104, gap="small"):
+    with st.container(key=f"{key}-tiles"), st.grid(len(items), min_column_width=150, gap="small"):
         for item in items:
             st.metric(
                 item.label,
@@ -113,15 +113,16 @@ def chart(
 ) -> None:
     """A figure that can be saved as PNG, with its numbers one click away; a click on a point calls `on_point`."""
     # The figure is drawn in its own colours already, so Streamlit's theme stays off.
-    event = st.plotly_chart(
-        figure,
-        theme=None,
-        key=key,
-        on_select="rerun" if on_point else "ignore",
-        selection_mode="points",
-        config=charts.config(file_name),
-        alt=alt,
-    )
+    with st.container(key=f"{key}-box"):
+        event = st.plotly_chart(
+            figure,
+            theme=None,
+            key=key,
+            on_select="rerun" if on_point else "ignore",
+            selection_mode="points",
+            config=charts.config(file_name),
+            alt=alt,
+        )
     if table is not None:
         with st.expander("The same as a table", type="compact", key=f"{key}-twin"):
             st.dataframe(table, hide_index=True, key=f"{key}-table", alt=alt)

@@ -71,8 +71,8 @@ def control(field: str, value: Any, *, default: Any = None, read: Callable[[Any]
     Choosing `default` clears the field; `read` turns what the widget holds into what the field holds.
     """
     key = f"{page() or 'overview'}-{field}"
-    if st.session_state.get(key) != value or key not in st.session_state:
-        st.session_state[key] = value
+    # Always, even when nothing changed: a widget in a closed popover missed what earlier runs told it.
+    st.session_state[key] = value
     return {"key": key, "on_change": _take, "args": (key, field, default, read)}
 
 

@@ -84,7 +84,7 @@ def readable(frame: pd.DataFrame, unit: Unit) -> pd.DataFrame:
 
 def time_column(label: str, unit: Unit, reference: float | None, *, sign: str = "", said: str = "") -> Any:
     """A column of times in `unit`, aligned at the point, with four significant digits at the `reference` time."""
-    digits = places(unit, reference)
+    digits = places(unit, reference) + bool(sign)  # differences are small
     return NumberColumn(f"{label} ({unit.name})", width=82, format=f"{sign}%.{digits}f", help=said or None)
 
 
@@ -114,17 +114,18 @@ def show(
     frame: pd.DataFrame, columns: Columns, *, key: str, alt: str, height: int | Literal["auto"] = "auto", **more: Any
 ) -> Any:
     """The columns named in `columns`, in that order."""
-    return st.dataframe(
-        frame,
-        hide_index=True,
-        column_order=list(columns),
-        column_config=columns,
-        key=key,
-        alt=alt,
-        height=height,
-        placeholder=MISSING,
-        **more,
-    )
+    with st.container(key=key):
+        return st.dataframe(
+            frame,
+            hide_index=True,
+            column_order=list(columns),
+            column_config=columns,
+            key=f"{key}-grid",
+            alt=alt,
+            height=height,
+            placeholder=MISSING,
+            **more,
+        )
 
 
 def leaderboard(now: Scene, frame: pd.DataFrame, trends: pd.DataFrame, on_pin: Callable[..., None]) -> None:
@@ -171,9 +172,9 @@ def _leaderboard_columns(now: Scene, frame: pd.DataFrame, key: str, on_pin: Call
         "light": NumberColumn("× light", format="%.2f", help="Time divided by the task's speed of light."),
         "tries": NumberColumn("Tries", format="localized", help="Submissions of this user on this board."),
         "day": DateColumn("Day of best (UTC)", format="YYYY-MM-DD"),
-        "trend": LineChartColumn("Best so far", help="The user's best time over the life of the board."),
+        "trend": LineChartColumn("Best so far", width=100, help="The user's best time over the life of the board."),
         "runner": TextColumn("Runner"),
-        "flags": TextColumn("Flags", help="Why a time deserves a second look."),
+        "flags": TextColumn("Flags", width=150, help="Why a time deserves a second look."),
         "pin": ButtonColumn(
             "Pin",
             width=75,

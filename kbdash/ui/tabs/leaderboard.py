@@ -15,7 +15,7 @@ NEIGHBOURS = 5
 
 def show(now: Scene) -> None:
     """The tab."""
-    ranked = cached.leaderboard(now.board.name, **now.filters)
+    ranked = in_order(cached.leaderboard(now.board.name, **now.filters), now.runners)
     if ranked.empty:
         parts.nothing("No ranked submission matches these filters.", key="leaderboard")
         return
@@ -41,6 +41,12 @@ def chosen_rows(ranked: pd.DataFrame, find: str, pinned: Sequence[str], top: int
             for middle in place:
                 wanted[rows.index[max(0, middle - NEIGHBOURS) : middle + NEIGHBOURS + 1]] = True
     return ranked[wanted | ranked["user_id"].isin(list(pinned))].reset_index(drop=True)
+
+
+def in_order(ranked: pd.DataFrame, runners: Sequence[str]) -> pd.DataFrame:
+    """The rankings of several runners one after the other, in the order the reader picks runners from."""
+    place = ranked["runner"].map({runner: place for place, runner in enumerate(runners)})
+    return ranked.iloc[place.argsort(kind="stable")].reset_index(drop=True)
 
 
 def toggle_pin(click_key: str, users: Sequence[str], pinned: Sequence[str]) -> None:

@@ -33,12 +33,12 @@ def show(now: Scene) -> None:
     parameters = {
         **now.parameters, **asked, "text": asked["text"], "size": PAGE_SIZE, "skip": (found.page - 1) * PAGE_SIZE
     }  # fmt: skip
-    _bar(now)
-    with st.container(horizontal=True, vertical_alignment="center", key="submissions-said"):
-        whose = " of the pinned users" if now.view.users else ""
-        kind = "submissions" if now.view.failures else "submissions that passed"
-        st.caption(f"{count_text(found.total)} {kind}{whose}.")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="submissions-bar"):
+        _bar(now)
         share.toolbar(now.view, found.rows, now.stem("submissions"), "submissions", parameters, key="submissions")
+    whose = " of the pinned users" if now.view.users else ""
+    kind = "submissions" if now.view.failures else "submissions that passed"
+    st.caption(f"{count_text(found.total)} {kind}{whose}.")
     if found.rows.empty:
         parts.nothing("No submission matches these filters.", key="submissions")
     else:
@@ -63,16 +63,15 @@ def question(now: Scene) -> dict[str, Any]:
 
 
 def _bar(now: Scene) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", key="submissions-bar"):
-        st.text_input(
-            "User or file name", placeholder="Part of a name", max_chars=100, width=220,
-            **state.control("find", now.view.find, default=""),
-        )  # fmt: skip
-        st.selectbox(
-            "Order", list(ORDERS), format_func=lambda order: ORDERS[order], width=180,
-            **state.control("sort", now.view.sort),
-        )  # fmt: skip
-        st.toggle("Include failures", **state.control("failures", now.view.failures))
+    st.text_input(
+        "User or file name", placeholder="Part of a name", max_chars=100, width=220,
+        **state.control("find", now.view.find, default=""),
+    )  # fmt: skip
+    st.selectbox(
+        "Order", list(ORDERS), format_func=lambda order: ORDERS[order], width=180,
+        **state.control("sort", now.view.sort),
+    )  # fmt: skip
+    st.toggle("Include failures", **state.control("failures", now.view.failures))
 
 
 def _table(now: Scene, found: Page) -> None:
