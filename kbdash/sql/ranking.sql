@@ -29,17 +29,20 @@ select
 from submissions_of(in_competition);
 
 -- The rows of one problem (null: of all) inside a period. Days are UTC and inclusive; null means no limit.
+-- "problem is null" only makes the conditions on runner and time ones on two columns: DuckDB takes a condition on one
+-- column into the scan, and then fetches that column in a request of its own.
 create or replace macro entries(in_competition, in_problem, in_runner, first_day, last_day) as table
 select * from judged(in_competition)
 where (in_problem is null or problem = in_problem)
-    and (in_runner is null or runner = in_runner or runner is null)
-    and (first_day is null or submitted_at >= first_day::date::timestamptz)
-    and (last_day is null or submitted_at < (last_day::date + 1)::timestamptz);
+    and (in_runner is null or problem is null or coalesce(runner, in_runner) = in_runner)
+    and (first_day is null or problem is null or submitted_at >= first_day::date::timestamptz)
+    and (last_day is null or problem is null or submitted_at < (last_day::date + 1)::timestamptz);
 
 -- Each user's best row per problem and runner, and how often they tried.
 -- submissions = tries on that runner, and those that never got to run anywhere.
+-- Materialized, because DuckDB turns the window below into a join of two scans of the file.
 create or replace macro bests(in_competition, in_problem, in_runner, first_day, last_day, with_flagged) as table
-with tried as (
+with tried as materialized (
     select
         problem,
         runner,
