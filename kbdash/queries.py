@@ -260,7 +260,7 @@ def same_code_elsewhere(engine: Engine, of: Submission, limit: int = 50) -> pd.D
 def ladder(engine: Engine, problem: str, user_id: str, **scope: Unpack[Scope]) -> pd.DataFrame:
     """Each new personal best of one user on one runner: gain, time waited and attempts since the last."""
     steps = engine.frame("ladder", **_bound(engine, problem, scope), user=user_id)
-    return steps.assign(waited=pd.to_timedelta(steps.pop("waited_seconds"), unit="s"))
+    return steps.assign(waited=pd.to_timedelta(steps.pop("waited_us"), unit="us"))
 
 
 def shapes(

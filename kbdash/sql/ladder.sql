@@ -1,6 +1,6 @@
 -- Each new personal best of one user on one board and runner.
 -- $competition, $problem, $runner, $since, $until, $flagged, $user
--- score in seconds; gain = share saved against the last best; waited_seconds since it; attempts since it, this one included.
+-- score in seconds; gain = share saved against the last best; waited_us (microseconds) since it; attempts since it, this one included.
 with attempts as (
     select submission_id, runner, submitted_at, score,
         counts and not impossible and ($flagged or flags = '') as eligible
@@ -19,7 +19,7 @@ climbs as (
 select
     row_number() over w as step, submission_id, runner, submitted_at, score, previous,
     (previous - score) / previous as gain,
-    epoch(submitted_at - lag(submitted_at) over w) as waited_seconds,
+    epoch_us(submitted_at) - lag(epoch_us(submitted_at)) over w as waited_us,
     attempt - coalesce(lag(attempt) over w, 0) as attempts
 from climbs
 window w as (order by submitted_at, submission_id, runner)
