@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from kbdash.errors import CorruptData, DataUnavailable
 from kbdash.parquet.pages import DICTIONARY_ENCODINGS, Codec, Encoding, PageHeader, PageKind, Physical
-from kbdash.parquet.runs import check_indices, count_ones, read_varint
+from kbdash.parquet.runs import check_indices, count_ones, delta_end
 from kbdash.parquet.wrap import Bytes, ColumnType, OpenPage, decode, decode_indices, unpack
 
 _VALUE_BYTES = {Physical.INT32: 4, Physical.INT64: 8, Physical.FLOAT: 4, Physical.DOUBLE: 8}
@@ -35,7 +35,8 @@ def decode_data_page(
         array = decode_indices(column.optional, page, entries)
     else:
         array = decode(column, page)
-        _check_texts(array, page, column.physical)
+        if column.physical is Physical.BYTE_ARRAY:
+            _check_texts(array, page)
     if len(array) != page.values or array.null_count != page.nulls:
         raise CorruptData(f"A page holds {len(array)} values where its header says {page.values}.")
     return array
@@ -52,7 +53,8 @@ def decode_dictionary(header: PageHeader, payload: Bytes, physical: Physical, co
     page = OpenPage(Encoding.PLAIN, header.values, 0, b"", body)
     _check_body(page, physical)
     array = decode(ColumnType(physical), page)
-    _check_texts(array, page, physical)
+    if physical is Physical.BYTE_ARRAY:
+        _check_texts(array, page)
     if len(array) != header.values:
         raise CorruptData(f"A dictionary holds {len(array)} entries where its header says {header.values}.")
     return array
@@ -98,7 +100,7 @@ def _check_body(page: OpenPage, physical: Physical) -> None:
     if page.encoding in DICTIONARY_ENCODINGS:
         check_indices(page.body, present)
     elif page.encoding in _DELTAS:
-        _check_delta_count(page.body, present)
+        _check_deltas(page, present)
     elif page.encoding not in _FIXED_ENCODINGS:
         raise DataUnavailable(f"Pages encoded as {page.encoding.name} cannot be read.")
     elif physical in _VALUE_BYTES:
@@ -108,21 +110,26 @@ def _check_body(page: OpenPage, physical: Physical) -> None:
         raise DataUnavailable(f"Columns of the type {physical.name} cannot be read by the cell.")
 
 
-def _check_delta_count(body: Bytes, present: int) -> None:
-    """Raise unless a delta-encoded page begins with the right number of values."""
-    if not len(body) and not present:
+def _check_deltas(page: OpenPage, present: int) -> None:
+    """Raise unless a delta-encoded page holds the numbers it needs (values, lengths, or shared prefixes)."""
+    if not present:
         return
-    at = 0
-    for _ in ("block size", "number of miniblocks"):
-        _, at = read_varint(body, at)
-    count, _ = read_varint(body, at)
-    if count != present:
-        raise CorruptData(f"A page holds {count} values where its header says {present}.")
+    end = delta_end(page.body, 0, present)
+    if page.encoding is Encoding.DELTA_BYTE_ARRAY:
+        delta_end(page.body, end, present)
+    elif page.encoding is Encoding.DELTA_BINARY_PACKED and end != len(page.body):
+        raise CorruptData("A page goes on behind its last number.")
 
 
-def _check_texts(array: pa.ChunkedArray, page: OpenPage, physical: Physical) -> None:
-    """Raise unless plain texts, each behind its length of four bytes, fill the page to its end."""
-    if physical is Physical.BYTE_ARRAY and page.encoding is Encoding.PLAIN:
-        used = (pc.sum(pc.binary_length(array)).as_py() or 0) + 4 * (page.values - page.nulls)
-        if used != len(page.body):
-            raise CorruptData(f"The texts of a page take {used} bytes of its {len(page.body)}.")
+def _check_texts(array: pa.ChunkedArray, page: OpenPage) -> None:
+    """Raise unless texts fill the page to its end, each behind its length or all behind theirs."""
+    present = page.values - page.nulls
+    if page.encoding is Encoding.PLAIN:
+        lengths = 4 * present
+    elif page.encoding is Encoding.DELTA_LENGTH_BYTE_ARRAY and present:
+        lengths = delta_end(page.body, 0, present)
+    else:
+        return
+    used = (pc.sum(pc.binary_length(array)).as_py() or 0) + lengths
+    if used != len(page.body):
+        raise CorruptData(f"The texts of a page take {used} bytes of its {len(page.body)}.")

@@ -17,7 +17,7 @@ _NOT_PARQUET_ADVICE = "The file is damaged or was not uploaded whole; get it ane
 _OPTIONAL, _REPEATED = 1, 2
 
 _SCHEMA_SHAPE: Shape = dict.fromkeys((1, 3, 4, 5))
-_CHUNK_SHAPE: Shape = {1: None, 3: dict.fromkeys((1, 3, 4, 5, 7, 9, 11)), 4: None, 5: None, 8: {}}
+_CHUNK_SHAPE: Shape = {1: None, 3: {**dict.fromkeys((1, 3, 4, 5, 7, 9, 11)), 12: {3: None}}, 4: None, 5: None, 8: {}}
 _FOOTER_SHAPE: Shape = {2: _SCHEMA_SHAPE, 3: None, 4: {1: _CHUNK_SHAPE, 3: None}}
 
 
@@ -129,7 +129,7 @@ def _leaves(elements: list[Struct]) -> Iterator[_Leaf]:
             open_groups.append(bounded(children, len(elements), "number of fields"))
             path.append(name)
             continue
-        repetition = element.integer(3, 0)
+        repetition = bounded(element.integer(3), _REPEATED, "repetition")
         yield _Leaf(
             path=(*path, name),
             physical=member(Physical, element.integer(1), "physical type"),
@@ -161,12 +161,14 @@ def _chunk(raw: Struct, leaf: _Leaf, rows: int, source: ByteSource, body_end: in
         raise _damaged(source, f"its footer disagrees with itself about column {leaf.path[0]!r}")
     if leaf.flat and facts.integer(5) != rows:
         raise _damaged(source, f"column {leaf.path[0]!r} has more or fewer values than rows")
+    if not leaf.optional and leaf.flat and 12 in facts and facts.struct(12).integer(3, 0):
+        raise _damaged(source, f"column {leaf.path[0]!r} has nulls, which its schema does not allow")
     data_start = facts.integer(9)
     dictionary_start = facts.integer(11, 0)
     # Some writers leave the dictionary's offset out, or write 0; then the first page tells.
     start = dictionary_start if 0 < dictionary_start < data_start else data_start
     end = start + facts.integer(7)
-    if not len(MAGIC) <= start <= data_start <= end <= body_end:
+    if rows and not len(MAGIC) <= start <= data_start <= end <= body_end:
         raise _damaged(source, f"column {leaf.path[0]!r} lies outside the file")
     index = (raw.integer(4), raw.integer(5)) if 4 in raw and 5 in raw else None
     return Chunk(rows, member(Codec, facts.integer(4), "compression"), start, data_start, end, index)
@@ -174,7 +176,7 @@ def _chunk(raw: Struct, leaf: _Leaf, rows: int, source: ByteSource, body_end: in
 
 def _check_apart(source: ByteSource, chunks: list[Chunk]) -> None:
     """Raise when chunks overlap: one offset is wrong then, and would lead to other pages."""
-    spans = sorted((chunk.start, chunk.end) for chunk in chunks if chunk.end > chunk.start)
+    spans = sorted((chunk.start, chunk.end) for chunk in chunks if chunk.rows)
     if any(here[1] > there[0] for here, there in pairwise(spans)):
         raise _damaged(source, "its columns overlap")
 

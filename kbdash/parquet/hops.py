@@ -7,6 +7,7 @@ from kbdash.errors import CorruptData
 from kbdash.parquet.directory import Page, PageGroup
 from kbdash.parquet.pages import (
     MAX_HEADER_BYTES,
+    Codec,
     PageHeader,
     PageKind,
     PageLocation,
@@ -53,9 +54,11 @@ class _Walk:
         here, self.position = self.position, self.position + header.total
         if self.position > self._group.end or len(self._pages) >= _MAX_PAGES:
             raise CorruptData("A page reaches beyond its column chunk.")
+        if self._group.codec is Codec.UNCOMPRESSED and header.compressed != header.uncompressed:
+            raise CorruptData("A page that is not compressed gives two different sizes.")
         if header.kind is PageKind.DICTIONARY:
             self._add_dictionary(here, header)
-        elif header.kind is not PageKind.INDEX:
+        else:
             self._add_page(here, header)
 
     def _add_dictionary(self, offset: int, header: PageHeader) -> None:

@@ -133,7 +133,8 @@ def read_page_header(data: bytes, start: int = 0) -> PageHeader:
         case PageKind.DATA_V2:
             return _data_page_v2(header, raw.struct(8))
         case PageKind.INDEX:
-            return header
+            # No writer makes them; to skip what claims to be one could skip rows.
+            raise CorruptData("A parquet page is of the type INDEX, which is not in use.")
 
 
 def _data_page(header: PageHeader, raw: Struct) -> PageHeader:

@@ -152,7 +152,7 @@ class HttpBytes(ByteSource):
             if reply.status_code not in _REDIRECTS or "location" not in reply.headers:
                 raise failed_reply(reply, self.name)
             tagged = self._check_identity(reply)
-            target = urljoin(url, reply.headers["location"])
+            target = _target(url, reply.headers["location"], self.name)
             if not _is_hub_address(target, url):
                 return _Link(target, at_hub=False, etag=None if tagged or not previous else previous.etag)
             url = target
@@ -184,6 +184,18 @@ class HttpBytes(ByteSource):
         if tag is not None and link.etag is not None and tag != link.etag:
             raise changed(self.name)
         link.etag = link.etag or tag
+
+
+def _target(url: str, location: str, name: str) -> str:
+    """The address a redirect leads to; it must make sense and be no less private than the one before."""
+    try:
+        target = urljoin(url, location)
+        schemes = ("https",) if urlsplit(url).scheme == "https" else ("https", "http")
+        if urlsplit(target).scheme in schemes and urlsplit(target).hostname:
+            return target
+    except ValueError:
+        pass
+    raise DataUnavailable(f"The Hub redirects {name} to an address that cannot be used.", advice="Try again later.")
 
 
 def _is_hub_address(target: str, url: str) -> bool:

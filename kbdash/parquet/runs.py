@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kbdash.errors import CorruptData
 
 _MAX_VARINT_BYTES = 5
+_MAX_LONG_VARINT_BYTES = 10
 
 
 def count_ones(levels: bytes | memoryview, values: int) -> int:
@@ -33,14 +34,36 @@ def check_indices(body: bytes | memoryview, values: int) -> None:
         pass
 
 
-def read_varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
+def read_varint(data: bytes | memoryview, at: int, longest: int = _MAX_VARINT_BYTES) -> tuple[int, int]:
     """The variable-length number at an offset, and the offset behind it."""
     value = 0
-    for count, byte in enumerate(data[at : at + _MAX_VARINT_BYTES]):
+    for count, byte in enumerate(data[at : at + longest]):
         value |= (byte & 127) << (7 * count)
         if byte < 128:
             return value, at + count + 1
     raise CorruptData("A page ends within a number, or holds one that is too large.")
+
+
+def delta_end(data: bytes | memoryview, at: int, values: int) -> int:
+    """The offset behind the delta-packed numbers that begin at `at`, when they are exactly so many."""
+    block, at = read_varint(data, at)
+    miniblocks, at = read_varint(data, at)
+    count, at = read_varint(data, at)
+    _, at = read_varint(data, at, _MAX_LONG_VARINT_BYTES)
+    if count != values or not 0 < miniblocks <= block or block % miniblocks or block // miniblocks % 8:
+        raise CorruptData(f"A page holds {count} numbers where its header says {values}, or is garbled.")
+    left = count - 1  # the first one stood in the head
+    while left > 0:
+        _, at = read_varint(data, at, _MAX_LONG_VARINT_BYTES)
+        widths = bytes(data[at : at + miniblocks])
+        at += miniblocks
+        # Miniblocks behind the last number have a width but no content.
+        used = widths[: -(-left * miniblocks // block)]
+        at += sum(used) * (block // miniblocks) // 8
+        left -= block
+    if at > len(data):
+        raise CorruptData("A page ends within its numbers.")
+    return at
 
 
 def _runs(data: bytes | memoryview, width: int, values: int) -> Iterator[tuple[int | None, bytes]]:
@@ -54,8 +77,8 @@ def _runs(data: bytes | memoryview, width: int, values: int) -> Iterator[tuple[i
         length = count * width // 8 if is_packed else (width + 7) // 8
         run = data[at : at + length]
         at += length
-        spare = seen + count - values  # only the last group of eight may have room to spare
-        if count == 0 or len(run) < length or spare >= (8 if is_packed else 1):
+        spare = seen + count - values  # the last packed run may have room to spare; DuckDB fills up to 256
+        if count == 0 or len(run) < length or (spare > 0 and not is_packed):
             raise CorruptData("A page holds more or fewer numbers than its header says.")
         seen += count
         if is_packed:
