@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import date_axis, plain_axis
-from kbdash.charts.canvas import Array, Spec, caption, figure, message, stamps, utc
+from kbdash.charts.canvas import Array, Spec, caption, figure, message, rows_of, stamps, utc
 from kbdash.charts.climbs import display_name, pin_order
 from kbdash.charts.labels import LINE, end_label, spread
 from kbdash.charts.text import shown
@@ -17,20 +17,20 @@ from kbdash.units import count_text
 
 _MOST = 10  # lines a reader can still follow
 _BELOW = 5  # ranks shown below the last of them
-_NAME = 11  # letters of a name that fit a margin
+_NAME = 10  # letters of a name that fit a margin
 _PHONE_LABEL = 0.6  # the share of a phone's plot that a label takes
 _ROW = 26  # pixels per rank
 
 
 @dataclass(frozen=True)
 class _Line:
-    """One user's ranks as far as they are drawn; `at` is UTC."""
+    """One user's ranks; `at` is UTC, `row` is where a rank is drawn: all that are too low share the lowest row."""
 
-    user_id: str
     name: str
     place: int
     at: Array
     rank: Array
+    row: Array
 
 
 def bump(history: pd.DataFrame, theme: str = "light", users_order: Sequence[str] = ()) -> go.Figure:
@@ -42,14 +42,14 @@ def bump(history: pd.DataFrame, theme: str = "light", users_order: Sequence[str]
     lines, deepest = _lines(ranked, users_order)
     moments = utc(ranked["at"])
     span = moments.min(), moments.max()
-    words = f"rank, the best on top; ranks below {count_text(deepest)} are not drawn"
+    words = f"rank, the best on top; the lowest row is every rank below {count_text(deepest)}"
     return figure(
         [_trace(line, tokens) for line in lines],
         tokens,
-        height=_ROW * deepest + 92,
-        margin={"l": 94, "r": 94, "t": 34, "b": 58},
+        height=_ROW * (deepest + 1) + 92,
+        margin={"l": 100, "r": 100, "t": 34, "b": 58},
         xaxis=date_axis(tokens, range=[str(moment) for moment in span]),
-        yaxis=plain_axis(tokens, range=[deepest + 0.5, 0.5], tick0=1, dtick=1, showticklabels=False),
+        yaxis=plain_axis(tokens, range=[deepest + 1.5, 0.5], tick0=1, dtick=1, showticklabels=False),
         title=caption(words, tokens),
         annotations=[*_right_names(lines, deepest, tokens), *_left_names(lines, span[1] - span[0], tokens)],
     )
@@ -67,9 +67,9 @@ def _lines(ranked: pd.DataFrame, users_order: Sequence[str]) -> tuple[list[_Line
     places = pin_order(leaders, users_order)
     lines = []
     for user in leaders:
-        mine = np.flatnonzero((users == user) & (rank <= deepest))
-        name = display_name(names[mine[-1]], user)
-        lines.append(_Line(user, name, places[user], at[mine], rank[mine]))
+        mine = users == user
+        name = display_name(names[mine][-1], user)
+        lines.append(_Line(name, places[user], at[mine], rank[mine], np.minimum(rank[mine], deepest + 1)))
     return lines, deepest
 
 
@@ -81,18 +81,19 @@ def _trace(line: _Line, theme: Theme) -> Spec:
         "type": "scatter",
         "mode": "lines+markers",
         "x": stamps(line.at),
-        "y": line.rank,
+        "y": line.row,
+        "customdata": rows_of([line.rank.astype(int)]),
         "cliponaxis": False,
         "line": {"width": 2.2, "color": style.color, "dash": style.dash},
         "marker": {"symbol": style.marker, "size": ends, "color": style.color, "opacity": 1, "line": {"width": 0}},
         "meta": shown(line.name),
-        "hovertemplate": "%{meta} was rank %{y:,d} on %{x|%Y-%m-%d %H:%M} UTC.<extra></extra>",
+        "hovertemplate": "%{meta} was rank %{customdata[0]:,} on %{x|%Y-%m-%d %H:%M} UTC.<extra></extra>",
     }
 
 
 def _right_names(lines: list[_Line], deepest: int, theme: Theme) -> list[Spec]:
-    plot = _ROW * deepest
-    heights = spread([_ROW * (deepest + 0.5 - line.rank[-1]) for line in lines], LINE, 0, plot)
+    plot = _ROW * (deepest + 1)
+    heights = spread([plot - _ROW * (line.row[-1] - 0.5) for line in lines], LINE, 0, plot)
     return [
         end_label(_ranked_name(line, -1), height / plot, user_style(line.place, theme).ink)
         for line, height in zip(lines, heights, strict=True)
@@ -104,11 +105,11 @@ def _left_names(lines: list[_Line], width: np.timedelta64, theme: Theme) -> list
     labels: list[Spec] = []
     taken: dict[float, np.datetime64] = {}
     for line in sorted(lines, key=lambda line: line.at[0]):
-        begun, rank = line.at[0], float(line.rank[0])
-        if rank in taken and begun - taken[rank] < _PHONE_LABEL * width:
+        begun, row = line.at[0], float(line.row[0])
+        if row in taken and begun - taken[row] < _PHONE_LABEL * width:
             continue
-        taken[rank] = begun
-        label = end_label(_ranked_name(line, 0), rank, user_style(line.place, theme).ink, left=True)
+        taken[row] = begun
+        label = end_label(_ranked_name(line, 0), row, user_style(line.place, theme).ink, left=True)
         labels.append(label | {"yref": "y", "x": str(begun), "xref": "x", "bgcolor": faded(theme.background, 0.8)})
     return labels
 

@@ -243,8 +243,7 @@ def test_ranks_are_drawn_with_the_best_on_top():
     figure = charts.bump(frames.rank_history(3))
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
     assert [trace.y[-1] for trace in figure.data] == [1, 2, 3]
-    assert max(max(trace.y) for trace in figure.data) <= 8
-    assert "ranks below 8 are not drawn" in figure.layout.title.text
+    assert max(max(trace.y) for trace in figure.data) == 9
 
 
 def test_at_most_ten_users_are_followed_and_all_are_named_at_the_end():
@@ -259,6 +258,15 @@ def test_lines_that_begin_late_are_named_where_they_begin():
     history = history[(history["user_id"] == "u0") | (history["at"] > frames.START + pd.Timedelta(days=2))]
     left = [note for note in charts.bump(history).layout.annotations if note.xanchor == "right"]
     assert [str(note.x)[:10] for note in left] == ["2025-12-01", "2025-12-04"]
+
+
+def test_ranks_too_low_to_draw_share_the_lowest_row_and_keep_their_number():
+    history = frames.rank_history(1, steps=5).assign(rank=[1, 40, 50, 2, 1])
+    figure = charts.bump(history)
+    [line] = figure.data
+    assert list(line.y) == [1, 7, 7, 2, 1]
+    assert [row[0] for row in line.customdata] == [1, 40, 50, 2, 1]
+    assert figure.layout.title.text.endswith("the lowest row is every rank below 6")
 
 
 def test_equal_ranks_do_not_hide_each_others_names():

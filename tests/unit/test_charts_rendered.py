@@ -117,7 +117,7 @@ def test_hovers_of_the_other_charts_are_sentences_too(page: Page):
     assert hovered(page, failures, 1, 0) == "<img src=x>, 2025-12-01 12:00 UTC: no time, status failed."
     assert hovered(page, failures, 0, 0) == "Record of <img src=x>, 2025-12-01 10:00 UTC: 10\u2009µs."
     ranks = charts.bump(frames.rank_history(2))
-    assert hovered(page, ranks, 0, 0) == "<img src=x> was rank 7 on 2025-12-17 10:00 UTC."
+    assert hovered(page, ranks, 0, 0) == "<img src=x> was rank 39 on 2025-12-01 10:00 UTC."
     share = charts.ecdf(frames.cumulative("NVIDIA"), US)
     assert hovered(page, share, 0, 2) == "B200 (on-prem): 50.0% of the users need 20.00\u2009µs or less."
     pair = charts.paired(frames.pairs(), US, ("<b>one</b>", "two"))
