@@ -37,20 +37,11 @@ def paired(
     is_pinned = usable["user_id"].isin(users_order).to_numpy()
     drawn = thinned(is_pinned, POINT_LIMIT - 2)
     pinned, others = usable.iloc[drawn[is_pinned[drawn]]], usable.iloc[drawn[~is_pinned[drawn]]]
-    looks = [user_style(list(users_order).index(user), tokens) for user in pinned["user_id"]]
-    front = {
-        "mode": "markers+text",
-        "text": [shown(name, 14) for name in _names(pinned)],
-        "textposition": "top center",
-        "textfont": {"size": SMALL, "color": [look.ink for look in looks]},
-        "marker": {"size": 10, "color": [look.color for look in looks], "symbol": [look.marker for look in looks]},
-    }
-    back = {"marker": {"size": 7, "color": faded(tokens.accent, 0.55)}}
     return figure(
         [
             _equal_line(bounds, tokens),
-            _points(others, unit, (across, up)) | back,
-            _points(pinned, unit, (across, up)) | front,
+            _points(others, unit, (across, up)) | {"marker": {"size": 7, "color": faded(tokens.accent, 0.55)}},
+            _points(pinned, unit, (across, up)) | _named(pinned, list(users_order), tokens),
         ],
         tokens,
         height=460,
@@ -94,6 +85,18 @@ def _points(frame: pd.DataFrame, unit: Unit, boards: tuple[str, str]) -> Spec:
             f"%{{customdata[4]}}: %{{x:,.4r}}{THIN}{unit.name} on %{{meta[0]}} (rank %{{customdata[5]:,d}}),<br>"
             f"%{{y:,.4r}}{THIN}{unit.name} on %{{meta[1]}} (rank %{{customdata[6]:,d}}).<extra></extra>"
         ),
+    }
+
+
+def _named(pinned: pd.DataFrame, users_order: list[str], theme: Theme) -> Spec:
+    """The look of pinned users: their own colour and marker, and their name beside it."""
+    looks = [user_style(users_order.index(user), theme) for user in pinned["user_id"]]
+    return {
+        "mode": "markers+text",
+        "text": [shown(name, 14) for name in _names(pinned)],
+        "textposition": "top center",
+        "textfont": {"size": SMALL, "color": [look.ink for look in looks]},
+        "marker": {"size": 10, "color": [look.color for look in looks], "symbol": [look.marker for look in looks]},
     }
 
 

@@ -17,7 +17,7 @@ from kbdash.units import count_text
 
 _MOST = 10  # lines a reader can still follow
 _BELOW = 5  # ranks shown below the last of them
-_NAME = 10  # letters of a name that fit a margin
+_NAME = 11  # letters of a name that fit a margin
 _PHONE_LABEL = 0.6  # the share of a phone's plot that a label takes
 _ROW = 26  # pixels per rank
 
@@ -47,7 +47,7 @@ def bump(history: pd.DataFrame, theme: str = "light", users_order: Sequence[str]
         [_trace(line, tokens) for line in lines],
         tokens,
         height=_ROW * (deepest + 1) + 92,
-        margin={"l": 100, "r": 100, "t": 34, "b": 58},
+        margin={"l": 106, "r": 106, "t": 34, "b": 58},
         xaxis=date_axis(tokens, range=[str(moment) for moment in span]),
         yaxis=plain_axis(tokens, range=[deepest + 1.5, 0.5], tick0=1, dtick=1, showticklabels=False),
         title=caption(words, tokens),
