@@ -161,10 +161,15 @@ class View:
         return self
 
 
+_PARAMS: dict[type[View], tuple[tuple[str, Any, Param], ...]] = {}
+
+
 def params_of(kind: type[View]) -> tuple[tuple[str, Any, Param], ...]:
     """(field, default, Param) of each field of a view, in the order links are written."""
-    hints = get_type_hints(kind, include_extras=True)
-    return tuple((spec.name, spec.default, hints[spec.name].__metadata__[0]) for spec in fields(kind))
+    if kind not in _PARAMS:
+        hints = get_type_hints(kind, include_extras=True)
+        _PARAMS[kind] = tuple((spec.name, spec.default, hints[spec.name].__metadata__[0]) for spec in fields(kind))
+    return _PARAMS[kind]
 
 
 def _as_list(value: Sequence[str]) -> Sequence[str]:
@@ -272,6 +277,7 @@ class LadderView(View):
     user: Annotated[str | None, Param("user", _text(60))] = None
     since: Annotated[date | None, Param("from", _day, date.isoformat)] = None
     until: Annotated[date | None, Param("to", _day, date.isoformat)] = None
+    top: Annotated[int, Param("top", _whole(5, 500))] = 15
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 from importlib.resources import files
+from itertools import groupby
+from typing import Any
 
 import streamlit as st
 
 from kbdash.code import SourceText
+from kbdash.diff import Diff
 
 Told = Callable[[str], None]
 
@@ -20,6 +23,15 @@ _viewer = st.components.v2.component(
     html=_assets("viewer.html"),
     css=_assets("code.css"),
     js=_assets("tokens.js", "paint.js", "text.js", "viewer.js"),
+)
+_diff = st.components.v2.component(
+    "kbdash_diff",
+    html=_assets("diff.html"),
+    css=_assets("code.css"),
+    js=_assets("tokens.js", "paint.js", "text.js", "diff.js"),
+)
+_ladder = st.components.v2.component(
+    "kbdash_ladder", html=_assets("ladder.html"), css=_assets("ladder.css"), js=_assets("ladder.js")
 )
 
 
@@ -37,15 +49,38 @@ def viewer(
     """A source text with line numbers and find; `on_line` is told "10-20" or "", `on_find` the text looked for."""
     _viewer(
         key=key,
-        data={
-            "text": found.text,
-            "language": found.language,
-            "embedded": found.embedded,
-            "line": line,
-            "find": find,
-            "link": link,
-            "label": label,
-        },
-        on_line_change=lambda: on_line(str(st.session_state[key]["line"])),
-        on_find_change=lambda: on_find(str(st.session_state[key]["find"])),
+        data={**_text(found), "line": line, "find": find, "link": link, "label": label},
+        on_line_change=lambda: on_line(_told(key, "line")),
+        on_find_change=lambda: on_find(_told(key, "find")),
     )
+
+
+def diff(before: SourceText, after: SourceText, changes: Diff, *, mode: str, key: str) -> None:
+    """What changed between two texts, in one column or (mode "split") in two; folded runs open on a click."""
+    _diff(
+        key=key,
+        data={"before": _text(before), "after": _text(after), "runs": runs(changes), "mode": mode},
+    )
+
+
+def ladder(climb: dict[str, Any], *, key: str, on_open: Told) -> None:
+    """A table of steps beside their chart; `on_open` is told "diff:12" or "code:12"."""
+    _ladder(key=key, data=climb, on_open_change=lambda: on_open(_told(key, "open")))
+
+
+def runs(changes: Diff) -> list[tuple[str, int | None, int | None, int]]:
+    """Neighbouring lines of one kind together: kind, first line on each side, how many; the texts hold the rest."""
+    found = []
+    for kind, group in groupby(changes.lines, key=lambda line: line.kind):
+        lines = list(group)
+        found.append((kind, lines[0].left_no, lines[0].right_no, sum(line.count for line in lines)))
+    return found
+
+
+def _text(found: SourceText) -> dict[str, Any]:
+    return {"text": found.text, "language": found.language, "embedded": found.embedded}
+
+
+def _told(key: str, event: str) -> str:
+    """What the browser sent with an event; it is checked like a link before it is used."""
+    return str(st.session_state[key][event])

@@ -33,15 +33,13 @@ class Paint {
   }
 }
 
-/** An emit function for a tokenizer that paints at most so many tokens of each line. */
-function tokenPainter(paint, nodeOf) {
-  let last = -1;
+/** Colour the tokens of one line, which is shown as one text node. */
+function paintTokens(paint, tokens, at, node) {
   let count = 0;
-  return (line, kind, start, end) => {
-    count = line === last ? count + 1 : 1;
-    last = line;
-    if (count <= TOKENS_PER_LINE) paint.add(kind, nodeOf(line), start, end);
-  };
+  tokens.line(at, (kind, start, end) => {
+    count += 1;
+    if (count <= TOKENS_PER_LINE) paint.add(kind, node, start, end);
+  });
 }
 
 /** Paints blocks of a scrolling box when they come into view, and takes the paint back when they have gone.

@@ -1,7 +1,8 @@
-// Small things about text that viewer and diff share.
+// What viewer and diff share: lines, their elements, the clipboard, scrolling.
 
 const LINE_END = /\r\n|\n|\r/;
 const TAB = 4;
+const BLOCK = 40; // rows drawn, coloured and skipped together
 
 /** The lines of a text without their ends; a last end closes the last line and does not start another. */
 function linesOf(text) {
@@ -23,6 +24,30 @@ function widest(lines) {
     most = Math.max(most, columns);
   }
   return most;
+}
+
+/** One line of code with what stands in its margin. The text is a text node, whatever it holds. */
+function lineElement(text, margin, kind = "") {
+  const line = document.createElement("div");
+  line.className = `line ${kind}`;
+  line.dataset.n = margin;
+  line.append(text === "" ? "\n" : text); // an empty row would be lost when text is copied
+  return line;
+}
+
+/** Rows in blocks that the browser may skip while they are out of view, each reported to the painter. */
+function inBlocks(rows, painter) {
+  const blocks = [];
+  for (let first = 0; first < rows.length; first += BLOCK) {
+    const block = document.createElement("div");
+    const some = rows.slice(first, first + BLOCK);
+    block.className = "block";
+    block.style.setProperty("--rows", some.length);
+    block.append(...some);
+    painter.observe(block, blocks.length);
+    blocks.push(block);
+  }
+  return blocks;
 }
 
 /** Put a text on the clipboard; true when it is there. */

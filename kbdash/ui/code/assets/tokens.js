@@ -146,34 +146,26 @@ function emitPython(groups, start, end, emit) {
   else if (PYTHON_VALUES.has(groups.word)) emit("type", start, end);
 }
 
-/** The tokens of a text, found as far as somebody asks and remembered at every `step`-th line. */
+/** The tokens of a text, line by line; what each line leaves open is found as far as somebody asks. */
 class Tokens {
-  constructor(lines, language, embedded, step) {
+  constructor(lines, language, embedded) {
     this.lines = lines;
     this.language = language;
     this.opens = new Set(embedded.map(([first]) => first - 1));
-    this.step = step;
     this.states = [null];
   }
 
-  /** Call emit(line, kind, start, end) for the lines of one block; lines count from 0. */
-  block(number, emit) {
+  /** Call emit(kind, start, end) for the tokens of a line, counted from 0. */
+  line(at, emit) {
     if (this.language === "text") return;
-    while (this.states.length <= number) this.#scan(this.states.length - 1, () => {});
-    this.#scan(number, emit);
+    for (let next = this.states.length; next <= at; next += 1) this.states[next] = this.#scan(next - 1, () => {});
+    this.#scan(at, emit);
   }
 
-  #scan(number, emit) {
-    const last = Math.min((number + 1) * this.step, this.lines.length);
-    let state = this.states[number];
-    for (let at = number * this.step; at < last; at += 1) {
-      const line = this.lines[at];
-      const take = (kind, start, end) => emit(at, kind, start, end);
-      state =
-        this.language === "cpp"
-          ? cppLine(line, 0, line.length, state, take)
-          : pythonLine(line, state, this.opens.has(at), take);
-    }
-    this.states[number + 1] = state;
+  #scan(at, emit) {
+    const line = this.lines[at];
+    const state = this.states[at];
+    if (this.language === "cpp") return cppLine(line, 0, line.length, state, emit);
+    return pythonLine(line, state, this.opens.has(at), emit);
   }
 }

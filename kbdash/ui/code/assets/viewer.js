@@ -1,6 +1,5 @@
 // A source text with line numbers, colours, find, and line ranges that become part of the link.
 
-const BLOCK = 40; // lines drawn, coloured and skipped together
 const MAX_HITS = 10_000;
 const WAIT_MS = 700; // after the last key, before a search goes into the link
 const LINES = /^\s*(\d{1,8})(?:\s*[-–]\s*(\d{1,8}))?\s*$/;
@@ -56,29 +55,13 @@ class Viewer {
     this.#forget();
     const { text, language, embedded } = this.data;
     this.lines = linesOf(text);
-    this.tokens = new Tokens(this.lines, language, embedded, BLOCK);
-    this.rows = this.lines.map((line, at) => {
-      const row = document.createElement("div");
-      row.className = "line";
-      row.dataset.n = at + 1;
-      row.append(line === "" ? "\n" : line); // an empty row would be lost when text is copied
-      return row;
-    });
+    this.tokens = new Tokens(this.lines, language, embedded);
+    this.rows = this.lines.map((line, at) => lineElement(line, at + 1));
     this.painter = new VisiblePaint(this.box, (number, paint) => this.#paint(number, paint));
-    const drawn = document.createDocumentFragment();
-    for (let first = 0; first < this.rows.length; first += BLOCK) {
-      const block = document.createElement("div");
-      const rows = this.rows.slice(first, first + BLOCK);
-      block.className = "block";
-      block.style.setProperty("--rows", rows.length);
-      block.append(...rows);
-      this.painter.observe(block, this.blocks.length);
-      this.blocks.push(block);
-      drawn.append(block);
-    }
-    this.text.style.setProperty("--digits", String(this.rows.length).length);
+    this.blocks = inBlocks(this.rows, this.painter);
+    this.text.style.setProperty("--gutter-columns", String(this.rows.length).length + 2.5);
     this.text.style.setProperty("--columns", widest(this.lines));
-    this.text.replaceChildren(drawn);
+    this.text.replaceChildren(...this.blocks);
     this.box.scrollTo(0, 0);
     this.box.setAttribute("aria-label", this.data.label);
   }
@@ -91,8 +74,8 @@ class Viewer {
   }
 
   #paint(number, paint) {
-    this.tokens.block(number, tokenPainter(paint, (line) => this.rows[line].firstChild));
-    const last = (number + 1) * BLOCK;
+    const last = Math.min((number + 1) * BLOCK, this.rows.length);
+    for (let at = number * BLOCK; at < last; at += 1) paintTokens(paint, this.tokens, at, this.rows[at].firstChild);
     for (let at = this.#firstHit(number * BLOCK); at < this.hits.length && this.hits[at].line < last; at += 1) {
       const { line, start, end } = this.hits[at];
       paint.add("found", this.rows[line].firstChild, start, end);

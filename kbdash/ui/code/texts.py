@@ -1,0 +1,90 @@
+"""Source texts of the pages that are open: fetched once per session, with progress while the reader waits."""
+
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import streamlit as st
+
+from kbdash.code import Indexing, SourceText
+from kbdash.engine import KernelBot
+from kbdash.model import Submission
+from kbdash.ui.engines import engine
+from kbdash.ui.escape import markdown
+from kbdash.units import bytes_text, count_text
+
+_HELD = "_texts"
+_MOST_HELD = 4  # the two of a comparison, and the two before
+_LANGUAGES = {"python": "Python", "cpp": "C++", "text": "plain text"}
+
+
+def text_of(submission: Submission) -> SourceText:
+    """The source text; `cost_bytes` stays what fetching it cost this reader."""
+    kb = engine()
+    held: dict[Any, SourceText] = st.session_state.setdefault(_HELD, {})
+    key = (kb.source.version, submission.file, submission.file_row)
+    if key not in held:
+        kb.index_code(submission.competition)
+        held[key] = _fetched(kb, submission)
+        while len(held) > _MOST_HELD:
+            held.pop(next(iter(held)))
+    return held[key]
+
+
+def facts(found: SourceText) -> str:
+    """Size, lines, language and cost of a text in one line."""
+    written = " · ".join(filter(None, (_LANGUAGES[found.language], ", ".join(found.techniques))))
+    lines = f"{count_text(found.lines)} {'line' if found.lines == 1 else 'lines'}"
+    return " · ".join((lines, bytes_text(found.size_bytes), written, cost(found.cost_bytes)))
+
+
+def cost(moved: int) -> str:
+    """What reading has moved, in words."""
+    if moved == 0:
+        return "already at hand, nothing fetched"
+    what = bytes_text(moved)
+    return f"{what} fetched for this view" if engine().source.kind == "hub" else f"{what} read from disk for this view"
+
+
+def indexing(competition: str) -> None:
+    """How far the file is indexed, while it is; gone when it is done."""
+    now = engine().index_code(competition)
+    if now.problem:
+        st.caption(f"The index of texts is not complete: {markdown(now.problem)} Texts are still read one by one.")
+    elif not now.complete:
+        _follow(competition)
+
+
+@st.fragment(run_every=1.0)
+def _follow(competition: str) -> None:
+    now = engine().index_code(competition)
+    if now.complete or now.problem:
+        st.rerun()
+    _bar(now)
+
+
+def _fetched(kb: KernelBot, submission: Submission) -> SourceText:
+    """The text, read beside this thread so that progress can be shown; readers who leave do not stop it."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="kbdash-text")
+    reading = pool.submit(kb.text_of, submission)
+    pool.shutdown(wait=False)
+    wait([reading], timeout=0.3)
+    if not reading.done():
+        _wait(kb, submission.competition, reading)
+    return reading.result()
+
+
+def _wait(kb: KernelBot, competition: str, reading: "Future[SourceText]") -> None:
+    place = st.empty()
+    while not reading.done():
+        with place.container():
+            _bar(kb.index_code(competition))
+        wait([reading], timeout=0.5)
+    place.empty()
+
+
+def _bar(now: Indexing) -> None:
+    if now.complete or now.problem or not now.rows:
+        st.caption("Fetching the part of the file that holds this text.")
+        return
+    said = f"Finding out where texts lie: {count_text(now.known)} of {count_text(now.rows)} rows. Needed once per file."
+    st.progress(now.known / now.rows, text=said)

@@ -1,0 +1,47 @@
+"""Which submission a link means: the one, one of several the reader picks from, or none."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from kbdash.catalog import runner_name
+from kbdash.errors import UnknownSubmission
+from kbdash.model import Submission
+from kbdash.ui import cached
+from kbdash.ui.escape import markdown
+from kbdash.units import MISSING, time_text, unit_for
+from kbdash.view import Ref
+
+Pick = Callable[[Submission], None]
+
+
+def found(ref: Ref, competition: str | None, *, key: str, on_pick: Pick) -> Submission | None:
+    """The submission a link names; when several fit, None, and the reader is asked."""
+    rows = cached.submission_rows(ref.id, ref.runner, competition)
+    if len(rows) == 1:
+        return rows[0]
+    others = rows or cached.submission_rows(ref.id, None, None)
+    if not others:
+        raise UnknownSubmission(
+            f"There is no submission {ref.id} in this dataset.",
+            advice="Check the number, or look for it under Submissions of its competition.",
+        )
+    _ask(ref, rows, others, key=key, on_pick=on_pick)
+    return None
+
+
+def _ask(ref: Ref, rows: Sequence[Submission], others: Sequence[Submission], *, key: str, on_pick: Pick) -> None:
+    said = f"Submission {ref.id} has several runs. Which one?"
+    if not rows:
+        said = f"Submission {ref.id} has no run on {ref.runner} there. It is here:"
+    with st.container(border=True, key=f"{key}-which"):
+        st.markdown(f":material/alt_route: **{markdown(said)}**")
+        with st.container(horizontal=True, key=f"{key}-choices"):
+            for place, row in enumerate(others):
+                st.button(markdown(_label(row)), key=f"{key}-choice-{place}", on_click=on_pick, args=(row,))
+
+
+def _label(row: Submission) -> str:
+    machine = runner_name(row.runner) if row.runner else "no runner"
+    time = MISSING if row.score is None else time_text(row.score, unit_for(row.score))
+    return f"{machine} · {row.problem} · {time}"

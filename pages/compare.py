@@ -1,0 +1,5 @@
+"""Two submissions and what changed between them."""
+
+from kbdash.ui.code import compare
+
+compare.show()

@@ -1,0 +1,5 @@
+"""One submission and its source code."""
+
+from kbdash.ui.code import submission
+
+submission.show()
