@@ -37,12 +37,6 @@ def problems() -> pd.DataFrame:
     return _frame("problems")
 
 
-def board(problem: str, competition: str) -> Board:
-    """What is known about a board."""
-    found: Board = _ask("board", problem, competition=competition)
-    return found
-
-
 def summary(problem: str, **filters: Any) -> pd.DataFrame:
     """The numbers above a board, one row per runner."""
     return _frame("summary", problem, **filters)
@@ -102,11 +96,6 @@ def paired(problem_a: str, problem_b: str, **filters: Any) -> pd.DataFrame:
 def shapes(problem: str, users: Sequence[str], **filters: Any) -> pd.DataFrame:
     """Per-shape timings of some users' best runs (AMD legacy)."""
     return _frame("shapes", problem, users=tuple(users), **filters)
-
-
-def shape_board(problem: str, **filters: Any) -> pd.DataFrame:
-    """The ranking over chosen shapes (AMD legacy)."""
-    return _frame("shape_board", problem, **filters)
 
 
 def submissions(problem: str, **filters: Any) -> Page:

@@ -34,7 +34,7 @@ def show(slug: str) -> None:
     names = kb.problem_names(slug)
     if not names:
         raise DataUnavailable("This competition has no submissions.", advice="Look at another one.")
-    boards = [cached.board(name, slug) for name in names]
+    boards = [kb.board(name, slug) for name in names]
     board = _chosen(competition, boards, view)
     now = scene(competition, board, view, parts.theme())
     _head(now)

@@ -47,7 +47,6 @@ def problem(error: KbdashError, *, key: str = "problem") -> None:
         st.markdown(f":material/error: **{markdown(str(error))}**")
         if error.advice:
             st.markdown(markdown(error.advice))
-        st.caption("Everything else in this dashboard still works.")
         st.button("Try again", key=f"{key}-retry", on_click=engines.reopen)
 
 

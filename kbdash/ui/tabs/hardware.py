@@ -7,7 +7,7 @@ from streamlit.column_config import NumberColumn, TextColumn
 from kbdash import charts
 from kbdash.catalog import runner_name
 from kbdash.queries import shape_board
-from kbdash.ui import cached, parts, share, state, tables
+from kbdash.ui import cached, engines, parts, share, state, tables
 from kbdash.ui.board import Scene
 from kbdash.ui.escape import markdown
 from kbdash.units import time_text
@@ -84,7 +84,7 @@ def _twins(now: Scene) -> None:
     """The on-prem board and the Modal board of the same task, user by user."""
     names = sorted({now.board.name, TWINS[now.board.name]}, reverse=True)
     pairs = cached.paired(names[0], names[1], **{**now.filters, "runner": None})
-    labels = tuple(cached.board(name, now.competition.slug).label for name in names)
+    labels = tuple(engines.engine().board(name, now.competition.slug).label for name in names)
     st.subheader("On-prem against Modal", anchor=False)
     if pairs.empty:
         st.caption("Nobody has a time on both boards with these filters.")

@@ -1,0 +1,73 @@
+"""The app without a browser: opened at a link, against the sample or the Hub on loopback."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+MAIN = Path(__file__).resolve().parents[2] / "kbdash" / "main.py"
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session")
+def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder in which the sample is written once."""
+    return tmp_path_factory.mktemp("app-cache")
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, sample_cache: Path) -> Iterator[pytest.MonkeyPatch]:
+    """The environment of one test, with no engine left over from the last."""
+    for name in ("KBDASH_SOURCE", "HF_ENDPOINT", "HF_TOKEN", "SPACE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("KBDASH_CACHE", str(sample_cache))
+    st.cache_resource.clear()
+    yield monkeypatch
+    st.cache_resource.clear()
+
+
+@pytest.fixture(scope="session")
+def shared_sample(sample_cache: Path) -> Iterator[None]:
+    """The sample for all tests that only look: opened once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KBDASH_SOURCE", "sample")
+        patch.setenv("KBDASH_CACHE", str(sample_cache))
+        for name in ("HF_ENDPOINT", "HF_TOKEN", "SPACE_HOST"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture
+def sample(shared_sample: None, monkeypatch: pytest.MonkeyPatch, sample_cache: Path) -> Open:
+    """Opens a page of the sample."""
+    monkeypatch.setenv("KBDASH_SOURCE", "sample")
+    monkeypatch.setenv("KBDASH_CACHE", str(sample_cache))
+    return open_app
+
+
+def open_app(page: str = "", **params: str | list[str]) -> AppTest:
+    """The app after its first run at a link; pages other than the overview are reached as a Space reaches them."""
+    app = AppTest.from_file(str(MAIN), default_timeout=60)
+    if page:
+        app.query_params["page"] = page
+    for name, value in params.items():
+        app.query_params[name.rstrip("_")] = value
+    return app.run()
+
+
+def link(app: AppTest) -> dict[str, list[str]]:
+    """The parameters in the address bar."""
+    return {name: value if isinstance(value, list) else [value] for name, value in app.query_params.items()}
+
+
+def words(app: AppTest) -> str:
+    """All text on the page outside of tables and charts."""
+    parts = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.warning, *app.error]
+    return "\n".join(part.value for part in parts)
+
+
+def healthy(app: AppTest) -> bool:
+    """Whether nothing on the page failed."""
+    return not app.exception and ":material/error:" not in words(app)
