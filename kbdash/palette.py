@@ -132,6 +132,11 @@ def legible(color: str, theme: Theme, ratio: float) -> str:
     return color
 
 
+def pale(color: str, theme: Theme) -> str:
+    """`color` as a background area, faint but visible in either theme."""
+    return faded(color, 0.16 if theme.name == "light" else 0.3)
+
+
 def faded(color: str, opacity: float) -> str:
     """`color` as an rgba() value that lets what lies below shine through."""
     red, green, blue = (round(channel * 255) for channel in _channels(color))

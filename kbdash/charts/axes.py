@@ -73,7 +73,7 @@ def bounds_with(values: Iterable[float], extras: Iterable[float]) -> Bounds | No
     if inner is None:
         return None
     near = [extra for extra in extras if inner[0] / _FAR_OFF <= extra <= inner[1] * _FAR_OFF]
-    return bounds_of([*inner, *near], pad=0) if near else inner
+    return bounds_of([*inner, *near], pad=0.015) if near else inner
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -15,7 +15,7 @@ from kbdash.charts.canvas import Array, Spec, figure, legend, message, rows_of
 from kbdash.charts.marks import Mark, flags
 from kbdash.charts.ridges import ridges
 from kbdash.charts.text import shown
-from kbdash.palette import Style, Theme, faded, runner_style, theme_of
+from kbdash.palette import Style, Theme, faded, pale, runner_style, theme_of
 from kbdash.units import THIN, Unit, share_text, time_text
 
 _NOTHING = "No passing submission with a time matches these filters."
@@ -36,7 +36,7 @@ def distribution(bins: pd.DataFrame, unit: Unit, theme: str = "light", marks: Se
         return ridges(parts, bounds, unit, tokens, marks)
     runner, part = parts[0]
     share = plain_axis(tokens, "share", tickformat=".0%", rangemode="tozero", nticks=5)
-    traces = _histogram(part.sort_values("lo"), unit, runner_style(runner, tokens))
+    traces = _histogram(part.sort_values("lo"), unit, runner_style(runner, tokens), tokens)
     return _over_time(traces, bounds, unit, tokens, marks, share)
 
 
@@ -57,13 +57,13 @@ def ecdf(points: pd.DataFrame, unit: Unit, theme: str = "light", marks: Sequence
     return _over_time(traces, bounds, unit, tokens, marks, share)
 
 
-def _histogram(part: pd.DataFrame, unit: Unit, style: Style) -> list[Spec]:
+def _histogram(part: pd.DataFrame, unit: Unit, style: Style, theme: Theme) -> list[Spec]:
     rows, users = (part[column].to_numpy(dtype=float) for column in ("rows", "users"))
     row_share, user_share = rows / max(rows.sum(), 1), users / max(users.sum(), 1)
     line = {"width": 1.6, "color": style.color}
     return [
-        _area(*outline(part, row_share, unit), faded(style.color, 0.16), {"width": 0}, "all passing submissions"),
-        _area(*outline(part, user_share, unit), faded(style.color, 0.34), line, "each user's best"),
+        _area(*outline(part, row_share, unit), pale(style.color, theme), {"width": 0}, "all passing submissions"),
+        _area(*outline(part, user_share, unit), faded(style.color, 0.38), line, "each user's best"),
         _sentences(part, unit, rows, users) | {"y": np.maximum(user_share, row_share)},
     ]
 

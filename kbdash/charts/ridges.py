@@ -13,7 +13,7 @@ from kbdash.charts.bins import bin_bounds, by_runner, occupied, outline
 from kbdash.charts.canvas import SMALL, Spec, figure, message, note, rows_of
 from kbdash.charts.marks import Mark, flags
 from kbdash.charts.text import shown
-from kbdash.palette import Style, Theme, faded, runner_style, theme_of
+from kbdash.palette import Style, Theme, faded, pale, runner_style, theme_of
 from kbdash.units import Unit, count_text, time_text
 
 Part = tuple[str | None, pd.DataFrame]
@@ -51,7 +51,7 @@ def ridges(
     traces, annotations = [], list(banner.annotations)
     for row, (runner, part) in enumerate(order):
         style = runner_style(runner, theme)
-        traces += _ridge(part.sort_values("lo"), row, unit, style, shown(runner_name(runner)))
+        traces += _ridge(part.sort_values("lo"), row, unit, style, theme, shown(runner_name(runner)))
         known = (facts or {}).get(runner)
         if known is not None:
             traces.append(_best_and_median(known, row, unit, style))
@@ -68,7 +68,7 @@ def ridges(
     )
 
 
-def _ridge(part: pd.DataFrame, row: int, unit: Unit, style: Style, name: str) -> list[Spec]:
+def _ridge(part: pd.DataFrame, row: int, unit: Unit, style: Style, theme: Theme, name: str) -> list[Spec]:
     """A baseline, the pale area over it, the front, and unseen points that carry the hover."""
     rows, users = (part[column].to_numpy(dtype=float) for column in ("rows", "users"))
     shares = [counts / max(counts.sum(), 1) for counts in (rows, users)]
@@ -77,13 +77,14 @@ def _ridge(part: pd.DataFrame, row: int, unit: Unit, style: Style, name: str) ->
     middle = unit.per_second * np.sqrt(part["lo"].to_numpy(dtype=float) * part["hi"].to_numpy(dtype=float))
     base: Spec = {"type": "scatter", "mode": "lines", "hoverinfo": "skip"}
     traces: list[Spec] = []
-    for share, line, opacity in ((shares[0], {"width": 0}, 0.16), (shares[1], front, 0.32)):
+    for share, line, fill in (
+        (shares[0], {"width": 0}, pale(style.color, theme)),
+        (shares[1], front, faded(style.color, 0.36)),
+    ):
         x, y = outline(part, scale * share, unit)
         traces += [
             base | {"x": [x[0], x[-1]], "y": [row, row], "line": {"width": 0}},
-            base
-            | {"x": x, "y": row + y, "fill": "tonexty", "fillcolor": faded(style.color, opacity)}
-            | {"line": {"shape": "hv"} | line},
+            base | {"x": x, "y": row + y, "fill": "tonexty", "fillcolor": fill} | {"line": {"shape": "hv"} | line},
         ]
     sentence = {
         "mode": "markers",
