@@ -4,7 +4,6 @@ Every length is checked against the bytes that are there before anything is buil
 and time a message can cost are bounded by its own length.
 """
 
-import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -254,9 +253,9 @@ def listed(items: Sequence[Field]) -> Field:
 
 
 def struct_of(fields: Mapping[int, Field]) -> Field:
-    """A struct field; ids ascend."""
+    """A struct field; ids ascend, by 15 at most."""
     encoded, last = bytearray(), 0
     for field, (kind, value) in fields.items():
-        encoded += struct.pack("B", (field - last) << 4 | kind) + value
+        encoded += bytes([(field - last) << 4 | kind]) + value
         last = field
     return STRUCT, bytes(encoded) + b"\0"
