@@ -113,7 +113,7 @@ def _ladder(before: Submission, after: Submission, view: CompareView) -> None:
     here = [place for place in range(1, len(refs)) if refs[place - 1 : place + 1] == [_ref(before), _ref(after)]]
     if here:
         _step(refs, here[0] - 1, "Previous step", ":material/arrow_back:", view)
-        st.caption(f"Step {count_text(here[0] + 1)} of {count_text(len(refs))}")
+        st.caption(f"Step {count_text(here[0] + 1)} of {count_text(len(refs))}", width="content")
         _step(refs, here[0] + 1, "Next step", ":material/arrow_forward:", view)
     ladder = LadderView(after.competition, after.problem, after.runner, after.user_id)
     st.page_link(state.target("ladder"), label="Ladder", icon=":material/stairs:", query_params=ladder.query())

@@ -1,11 +1,15 @@
 """What is known about a submission, as tiles and lines; dataset text in it is escaped where it is shown."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import streamlit as st
 
 from kbdash.catalog import runner_name
 from kbdash.model import Placement, Submission
 from kbdash.ui import cached
 from kbdash.ui.board import person
+from kbdash.ui.escape import markdown
 from kbdash.ui.parts import Tile
 from kbdash.units import (
     MISSING,
@@ -60,6 +64,15 @@ class Facts:
         return f"{rank_text(place.rank, tied=self.tied)} of {count_text(place.of)}"
 
 
+def strip(items: Sequence[Tile], *, key: str) -> None:
+    """Numbers in a narrow strip: code wants the height of the screen."""
+    with st.container(border=True, key=f"strip-{key}"), st.grid(len(items), min_column_width=140, gap="small"):
+        for item in items:
+            note = f"  \n:small[:gray[{markdown(item.note)}]]" if item.note else ""
+            label = f":small[:gray[{markdown(item.label)}]]"
+            st.markdown(f"{label}  \n**{markdown(item.value)}**{note}")
+
+
 def facts_of(submission: Submission) -> Facts:
     """The submission with its placement and the unit of its board."""
     placement = cached.placement(submission)
@@ -74,10 +87,10 @@ def tiles(now: Facts) -> list[Tile]:
     """The five numbers of a submission."""
     one, place = now.submission, now.placement
     return [
-        Tile("Time", now.time, _state(one), "Of this run, in the unit of the board."),
-        Tile("Rank of its user", now.rank, _whose(now), "By each user's best on this board and runner."),
-        Tile("Behind the best", _gap(now), _ratio(now), "The fastest ranked run of this board and runner."),
-        Tile("Against the best before", _gain(now), _progress(now), "This user's best time until then, same runner."),
+        Tile("Time", now.time, _state(one)),
+        Tile("Rank of its user", now.rank, _whose(now)),
+        Tile("Behind the best", _gap(now), _ratio(now)),
+        Tile("Against own best before", _gain(now), _progress(now)),
         Tile("Attempts before it", count_text(place.attempts_before), "by this user on this board"),
     ]
 

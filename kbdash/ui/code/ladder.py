@@ -11,6 +11,7 @@ from kbdash.catalog import runner_name
 from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.board import person
 from kbdash.ui.code import changes, climb, components, texts
+from kbdash.ui.code.facts import strip
 from kbdash.ui.engines import engine
 from kbdash.ui.escape import markdown
 from kbdash.units import bytes_text, count_text, duration_text, gain_text, ratio_text, time_text, unit_for
@@ -60,7 +61,7 @@ def _numbers(steps: pd.DataFrame) -> None:
     largest = max(every[1:], key=lambda row: row["gain"], default=None)
     span = duration_text(last["submitted_at"] - first["submitted_at"])
     gain, where = (None, "") if largest is None else (largest["gain"], f"step {largest['step']}")
-    parts.tiles(
+    strip(
         [
             parts.Tile("Best time", time_text(last["score"], unit), f"first {time_text(first['score'], unit)}"),
             parts.Tile("Times as fast", ratio_text(first["score"] / last["score"]), "first time over best time"),

@@ -11,7 +11,7 @@ from kbdash.code import SourceText
 from kbdash.model import Submission
 from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.code import components, texts, walk, which
-from kbdash.ui.code.facts import Facts, facts_of, line, tiles
+from kbdash.ui.code.facts import Facts, facts_of, line, strip, tiles
 from kbdash.ui.engines import engine
 from kbdash.ui.escape import markdown
 from kbdash.units import count_text, time_text, unit_for
@@ -85,7 +85,7 @@ def _head(now: Facts) -> None:
     if one.flags:
         with st.container(border=True, key="submission-flags"):
             st.markdown(f":material/flag: **Flagged.** {markdown(one.flags)}")
-    parts.tiles(tiles(now), key="submission")
+    strip(tiles(now), key="submission")
 
 
 def _compare_with_leader(now: Facts) -> None:
@@ -109,7 +109,7 @@ def _neighbours(now: Facts, view: SubmissionView) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="submission-neighbours"):
         _neighbour("Previous", here.previous, here, view)
-        st.caption(f"{count_text(here.place)} of {count_text(here.of)}")
+        st.caption(f"{count_text(here.place)} of {count_text(here.of)}", width="content")
         _neighbour("Next", here.next, here, view)
         st.segmented_control(
             "List to walk through", list(walk.LISTS), format_func=lambda name: walk.LISTS[name], required=True,
