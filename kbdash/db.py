@@ -19,6 +19,7 @@ from kbdash import catalog
 from kbdash.config import Settings
 from kbdash.duck import asked_to_wait, explained, open_connection, quoted, reason_to_refuse
 from kbdash.errors import KbdashError, QueryRefused
+from kbdash.hub import within
 from kbdash.model import Competition, DataFile
 from kbdash.schema import misfit
 from kbdash.source import Source
@@ -122,13 +123,22 @@ class Database:
     def _attach(self, planned: list[Attached]) -> None:
         with self._lock:
             self._tried_at = time.monotonic()
-            with ThreadPoolExecutor(8, thread_name_prefix="kbdash-attach") as pool:
-                for item in pool.map(self._view, planned):
+            with ThreadPoolExecutor(16, thread_name_prefix="kbdash-attach") as pool:
+                for item in pool.map(self._view_in_time, planned):
                     if item is not None:
                         self._attached[item.competition.slug] = item
             views = [_view_name(item.competition) for item in self._attached.values() if not item.problem]
             branches = "".join(f"\nunion all by name from {view}" for view in views)
             self._run(sql_text("view_submissions") + branches, {})
+
+    def _view_in_time(self, item: Attached) -> Attached | None:
+        """As `_view`; a file that keeps silent is marked and tried again later, for it must not hold up the start."""
+        seconds = self._settings.hub_seconds
+        try:
+            return within(seconds, lambda: self._view(item))
+        except TimeoutError:
+            name = item.file.name if item.file else item.competition.title
+            return replace(item, problem=f"{name} did not arrive within {seconds:g} s. It is tried again by itself.")
 
     def _view(self, item: Attached) -> Attached | None:
         """The competition with its view made; None for an unknown file that holds something else."""

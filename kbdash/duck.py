@@ -1,13 +1,15 @@
 """DuckDB as we use it: opened once, set, locked; its errors in a reader's words."""
 
 import json
+import re
 from importlib import resources
 from typing import Any
 
 import duckdb
 
+from kbdash import hub
 from kbdash.config import Settings
-from kbdash.errors import DataUnavailable, KbdashError, QueryRefused, QueryTimeout
+from kbdash.errors import CorruptData, DataUnavailable, KbdashError, QueryRefused, QueryTimeout
 from kbdash.source import Source
 
 # All that may stand in FROM with arguments: rows made of nothing, and the macros of ranking.sql. Whatever else DuckDB
@@ -16,6 +18,7 @@ from kbdash.source import Source
 TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "submissions_of", "judged", "entries", "bests", "ranking"}
 )
+_ADDRESS = re.compile(r"'([^']+)'")
 _PASSING = {408, 429, 500, 502, 503, 504}
 
 
@@ -27,7 +30,7 @@ def open_connection(source: Source, settings: Settings) -> duckdb.DuckDBPyConnec
         for name, value in (
             ("enable_http_metadata_cache", "true"),
             ("httpfs_connection_caching", "true"),
-            ("http_timeout", "15"),
+            ("http_timeout", "5"),  # without a byte; a slow answer may take longer
             ("http_retries", "3"),
         ):
             connection.execute(f"set {name} = {value}")
@@ -112,23 +115,52 @@ def explained(error: duckdb.Error, source: Source) -> KbdashError:
         case duckdb.OutOfMemoryException():
             return QueryTimeout("The question needs more memory than allowed.", advice="Narrow it down.")
         case duckdb.HTTPException():
-            status = getattr(error, "status_code", None)
-            return _http_failure(status, source)
-        case duckdb.IOException() | duckdb.InvalidInputException():
-            return DataUnavailable(first_line, advice="Retry; if it stays, the file itself is damaged.")
+            return _http_failure(error, source)
         case duckdb.ParserException() | duckdb.BinderException() | duckdb.CatalogException():
             return QueryRefused(str(error), advice="Mend the statement and run it again.")
         case duckdb.DataError():
             return QueryRefused(first_line, advice="Change the statement so that every value fits.")
-    return DataUnavailable(first_line, advice="Retry in a moment.")
+        case duckdb.InvalidInputException() if ".parquet" not in first_line:
+            return QueryRefused(first_line, advice="Mend the statement and run it again.")
+        case duckdb.IOException():
+            return _lost_connection(first_line, source)
+    return _lost_connection(first_line, source) if "partial file" in first_line else _damaged(first_line)
 
 
-def _http_failure(status: int | None, source: Source) -> DataUnavailable:
+def _lost_connection(what: str, source: Source) -> DataUnavailable:
+    """What to say when no (whole) answer came; DuckDB passes on the words of curl."""
     where = source.endpoint or source.label
+    if "Timeout was reached" in what:
+        what = f"{where} did not answer in time."
+    elif "partial file" in what:
+        what = f"{where} broke off in the middle of an answer."
+    elif "error for HTTP" in what:
+        what = f"{where} cannot be reached."
+    return DataUnavailable(what, advice="Check the network and retry in a moment.")
+
+
+def _damaged(what: str) -> CorruptData:
+    """What to say about bytes that are not what a parquet file has there."""
+    reason = re.sub(r"\s*(['\"]).+?\1", "", what.removeprefix("Invalid Input Error: "))
+    return CorruptData(
+        f"The file is not parquet, or not a whole one ({reason}).",
+        advice="Retry; if it stays, the file itself is damaged.",
+    )
+
+
+def _http_failure(error: duckdb.HTTPException, source: Source) -> DataUnavailable:
+    where = source.endpoint or source.label
+    status, by_hub = getattr(error, "status_code", 0), True
+    address = _ADDRESS.search(str(error))
+    if not status and address and address[1].startswith(source.prefix):
+        # DuckDB keeps the number of some refusals (401, 403) to itself.
+        status, by_hub = hub.answer_for(address[1], source.token)
+    if status in (401, 403) and by_hub:
+        return DataUnavailable(f"{where} refused access ({status}).", advice=hub.TOKEN_ADVICE)
     if status in (401, 403):
         return DataUnavailable(
-            f"{where} refused access ({status}).",
-            advice="If it is private or gated, set HF_TOKEN to a token that may read it.",
+            f"The signed link that {where} gave is refused ({status}).",
+            advice="Retry in a moment; a proxy in between may also be the reason.",
         )
     if status == 404:
         return DataUnavailable(f"{where} no longer has this file (404).", advice="Reload to open the newest revision.")
@@ -136,4 +168,4 @@ def _http_failure(status: int | None, source: Source) -> DataUnavailable:
         return DataUnavailable(
             f"{where} asks to slow down (429).", advice="Wait a minute, or set HF_TOKEN for a higher limit."
         )
-    return DataUnavailable(f"{where} failed to answer ({status or 'no connection'}).", advice="Retry in a moment.")
+    return DataUnavailable(f"{where} failed to answer ({status or 'no status'}).", advice="Retry in a moment.")

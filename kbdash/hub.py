@@ -61,6 +61,16 @@ def latest_commit(dataset: str, revision: str | None, settings: Settings) -> str
     return commit
 
 
+def answer_for(url: str, token: str | None, seconds: float = 4.0) -> tuple[int, bool]:
+    """Status of a file's address now (0: none), and whether the Hub itself gave it rather than its storage."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        reply = httpx2.head(url, headers=headers, follow_redirects=True, timeout=seconds)
+    except httpx2.HTTPError:
+        return 0, True
+    return reply.status_code, not reply.history
+
+
 def _info(dataset: str, revision: str | None, settings: Settings) -> DatasetInfo:
     api = HfApi(endpoint=settings.endpoint, token=settings.token or False)
 
@@ -68,7 +78,7 @@ def _info(dataset: str, revision: str | None, settings: Settings) -> DatasetInfo
         return api.dataset_info(dataset, revision=revision, files_metadata=True, timeout=settings.hub_seconds)
 
     try:
-        return _within(settings.hub_seconds, lambda: _patiently(ask, settings.hub_seconds))
+        return within(settings.hub_seconds, lambda: _patiently(ask, settings.hub_seconds))
     except Exception as error:
         raise _explained(error, dataset, revision, settings) from error
 
@@ -82,16 +92,17 @@ def _licence(info: DatasetInfo) -> str | None:
 
 
 def _patiently(ask: Callable[[], T], seconds: float) -> T:
-    """The answer; a passing failure (429, 5xx) is asked again while `seconds` last."""
+    """The answer; after a passing failure (429, 5xx, a body cut short) it is asked again while `seconds` last."""
     deadline = time.monotonic() + seconds
     wait = 0.2
     while True:
         try:
             return ask()
-        except HfHubHTTPError as error:
-            if error.response.status_code not in PASSING:
+        except (HfHubHTTPError, httpx2.RemoteProtocolError) as error:
+            reply = getattr(error, "response", None)
+            if reply is not None and reply.status_code not in PASSING:
                 raise
-            wait = max(wait * 2, _retry_after(error.response.headers.get("Retry-After")))
+            wait = max(wait * 2, _retry_after(reply.headers.get("Retry-After") if reply is not None else None))
             if time.monotonic() + wait > deadline:
                 raise
             time.sleep(wait)
@@ -102,7 +113,7 @@ def _retry_after(header: str | None) -> float:
     return float(header) if header and header.isdigit() else 0.0
 
 
-def _within(seconds: float, work: Callable[[], T]) -> T:
+def within(seconds: float, work: Callable[[], T]) -> T:
     """Result of `work`, or TimeoutError: name look-ups can hang longer than any socket timeout."""
     answers: queue.Queue[tuple[T | None, Exception | None]] = queue.Queue(1)
 
@@ -139,7 +150,9 @@ def _explained(error: Exception, dataset: str, revision: str | None, settings: S
             )
         case HfHubHTTPError():
             status = error.response.status_code
-            advice = TOKEN_ADVICE if status in (401, 403) else "Wait a little, then retry."
+            advice = {401: TOKEN_ADVICE, 403: TOKEN_ADVICE, 404: "Check KBDASH_SOURCE and HF_ENDPOINT."}.get(
+                status, "Wait a little, then retry."
+            )
             return DataUnavailable(f"{host} answered {status} for {dataset}.", advice=advice)
         case TimeoutError() | httpx2.TimeoutException():
             return DataUnavailable(f"{host} did not answer within {settings.hub_seconds:g} s.", advice=again)
