@@ -2,6 +2,7 @@
 
 Everything goes over HTTP to the Hub on loopback, which answers each request after a set latency and counts.
 Each way runs alone in a process of its own; ratios within a run mean more than seconds across runs.
+The parts `pages` and `load` drive the real server instead, over its websocket.
 """
 
 import argparse
@@ -13,6 +14,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from platformdirs import user_cache_path
 
+from benchmarks import load as load_part
+from benchmarks import pages as pages_part
 from benchmarks.generate import NVFP4_CODE_MB, NVFP4_ROWS, generate, nvfp4_size
 from benchmarks.report import machine, megabytes, milliseconds, replace_section, table, verdict
 from benchmarks.stepper import Step, run_worker
@@ -112,10 +115,22 @@ def code(folder: Path) -> str:
     )
 
 
-PARTS: dict[str, tuple[str, Callable[[Path], str]]] = {
+def pages(folder: Path) -> str:
+    """Script runs, points and bytes of every page, and the server's memory."""
+    return pages_part.measure(full_scale(folder))
+
+
+def load(folder: Path, minutes: float = load_part.MINUTES) -> str:
+    """Many readers at once, and a cold start with twenty."""
+    return load_part.measure(full_scale(folder), load_part.Sizes(seconds=minutes * 60))
+
+
+PARTS: dict[str, tuple[str, Callable[..., str]]] = {
     "engine": ("A leaderboard", engine),
     "growth": ("Growth", growth),
     "code": ("One source text", code),
+    "pages": ("Pages", pages),
+    "load": ("Load", load),
 }
 
 
@@ -124,11 +139,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; everything by default")
     parser.add_argument("--folder", type=Path, default=user_cache_path("kbdash") / "bench" / "full")
+    parser.add_argument("--minutes", type=float, default=load_part.MINUTES, help="how long the readers of load stay")
     arguments = parser.parse_args()
     replace_section("Machine", machine())
     for name in arguments.parts or PARTS:
         title, measure = PARTS[name]
-        text = measure(arguments.folder)
+        text = measure(arguments.folder, **({"minutes": arguments.minutes} if name == "load" else {}))
         print(f"## {title}\n\n{text}\n")
         replace_section(title, text)
 

@@ -1,0 +1,205 @@
+"""What many readers at once cost: fifty for minutes, then two hundred for one, then a single one again."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks import coldstart
+from benchmarks.crowd import THINK_SECONDS, Plan, Report, crowd
+from benchmarks.places import TEXT_COMPETITION, Atlas, atlas
+from benchmarks.readers import tab
+from benchmarks.report import milliseconds, table, verdict
+from benchmarks.serving import Server, serving
+
+MINUTES = 2.0
+ALONE_RUNS = 40
+HOW = (
+    "`streamlit run app.py` over the folder at full scale, warmed by one reader who opened every page once. The "
+    "readers are websocket clients in one process of their own on the same machine, so they take processor time from "
+    "the server. Each arrives by a link, thinks for {think:.0f} s on average (half to one and a half of it), then does "
+    "something the page offers: another tab, problem, runner or page, a filter, a row's source code, Back; seeded. A "
+    "time is from the message that asks for a script run to the one that says it is finished. Filters make questions "
+    "that nobody asked before, so it is not only the cache that answers."
+)
+HEAD = (
+    "readers", "script runs", "per second", "p50", "p95", "longest", "errors", "server's processor",
+    "readers' processor", "memory at the start", "middle", "end",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many read, and for how long."""
+
+    readers: int = 50
+    seconds: float = MINUTES * 60
+    many: int = 200
+    many_seconds: float = 60.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The server at one time: monotonic seconds, MB, seconds of processor so far."""
+
+    at: float
+    memory_mb: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A crowd, and the server under it once a second."""
+
+    readers: int
+    report: Report
+    moments: tuple[Moment, ...]
+
+    @property
+    def seconds(self) -> npt.NDArray[np.float64]:
+        """Seconds of each script run."""
+        return np.array([each.seconds for each in self.report.happenings])
+
+    @property
+    def server_cpu(self) -> float:
+        """Cores the server kept busy."""
+        first, last = self.moments[0], self.moments[-1]
+        return (last.cpu_seconds - first.cpu_seconds) / (last.at - first.at)
+
+    @property
+    def memory_mb(self) -> tuple[float, float, float]:
+        """Memory of the server at the start, in the middle and at the end."""
+        start, middle, end = self.moments[0], self.moments[len(self.moments) // 2], self.moments[-1]
+        return start.memory_mb, middle.memory_mb, end.memory_mb
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything that was measured on one server."""
+
+    some: Observed
+    many: Observed
+    alone_before: Sequence[float]
+    alone_after: Sequence[float]
+    tracebacks: int
+
+
+def measure(folder: Path, sizes: Sizes | None = None) -> str:
+    """The section of the report."""
+    found = atlas(folder)
+    with serving(folder) as server:
+        measured = _measured(server, found, sizes or Sizes())
+    return "\n\n".join((_told(measured), coldstart.measure(folder, found)))
+
+
+def _measured(server: Server, found: Atlas, sizes: Sizes) -> Measured:
+    links = tuple(Random(1).sample(found.pages, len(found.pages)))
+    asyncio.run(_warm(server, found))
+    some = _observed(server, Plan(links, sizes.readers, sizes.seconds))
+    before = asyncio.run(_alone(server))
+    many = _observed(server, Plan(links, sizes.many, sizes.many_seconds, seed=2))
+    after = asyncio.run(_alone(server))
+    return Measured(some, many, before, after, server.tracebacks())
+
+
+async def _warm(server: Server, found: Atlas) -> None:
+    """Open every page once."""
+    async with tab(server.port) as reader:
+        for place in (*found.pages, *found.texts[:1]):
+            await reader.open(place.path, place.query)
+
+
+async def _alone(server: Server) -> list[float]:
+    """Seconds of script runs while nobody else reads."""
+    async with tab(server.port) as reader:
+        await reader.open(TEXT_COMPETITION)
+        return [(await reader.rerun()).seconds for _ in range(ALONE_RUNS)]
+
+
+def _observed(server: Server, plan: Plan) -> Observed:
+    """Let the crowd in and look at the server once a second until all have left."""
+    with crowd(server.port, plan) as readers:
+        moments = [_moment(server)]
+        while not readers.left(1.0):
+            moments.append(_moment(server))
+        moments.append(_moment(server))
+        return Observed(plan.readers, readers.report(), tuple(moments))
+
+
+def _moment(server: Server) -> Moment:
+    return Moment(time.monotonic(), server.memory_mb(), server.cpu_seconds())
+
+
+def _told(measured: Measured) -> str:
+    some, many = measured.some, measured.many
+    alone = (
+        f"One reader alone on a board: {_spread(measured.alone_before)} before the {many.readers}, "
+        f"{_spread(measured.alone_after)} right after they left."
+    )
+    parts = (
+        HOW.format(think=THINK_SECONDS),
+        table(HEAD, [_row(some), _row(many)]),
+        f"What the {some.readers} did:",
+        table(("deed", "script runs", "p50", "p95", "longest"), _kinds(some)),
+        alone,
+        table(("budget", "measured", ""), _budgets(measured)),
+        _errors(some, many),
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _row(observed: Observed) -> tuple[object, ...]:
+    report = observed.report
+    return (
+        observed.readers,
+        f"{len(report.happenings):,}",
+        f"{len(report.happenings) / report.seconds:.1f}",
+        *_times(observed.seconds),
+        len(report.errors),
+        f"{observed.server_cpu:.2f} cores",
+        f"{report.cpu_seconds / report.seconds:.2f} cores",
+        *(f"{memory:,.0f} MB" for memory in observed.memory_mb),
+    )
+
+
+def _kinds(observed: Observed) -> list[tuple[object, ...]]:
+    kinds: dict[str, list[float]] = {}
+    for each in observed.report.happenings:
+        kinds.setdefault(each.kind, []).append(each.seconds)
+    return [(kind, f"{len(seconds):,}", *_times(seconds)) for kind, seconds in sorted(kinds.items())]
+
+
+def _times(seconds: Sequence[float] | npt.NDArray[np.float64]) -> tuple[str, str, str]:
+    """Median, 95th percentile and longest."""
+    p50, p95, longest = np.percentile(seconds, (50, 95, 100))
+    return milliseconds(p50), milliseconds(p95), milliseconds(longest)
+
+
+def _spread(seconds: Sequence[float]) -> str:
+    p50, p95, _ = _times(seconds)
+    return f"median {p50}, p95 {p95}"
+
+
+def _budgets(measured: Measured) -> list[tuple[str, str, str]]:
+    some, many = measured.some, measured.many
+    _, middle, end = some.memory_mb
+    slower = float(np.percentile(measured.alone_after, 95) / np.percentile(measured.alone_before, 95))
+    return [
+        verdict(float(np.percentile(some.seconds, 95)) * 1e3, 200, f"{some.readers} readers: p95 of a script run, ms"),
+        verdict(len(some.report.errors), 0, f"{some.readers} readers: errors"),
+        verdict(end / middle, 1.05, f"{some.readers} readers: memory at the end / in the middle"),
+        verdict(len(many.report.errors), 0, f"{many.readers} readers: errors"),
+        verdict(slower, 1.5, f"p95 of a single reader after the {many.readers} / before"),
+        verdict(measured.tracebacks, 0, "errors in the server's log"),
+    ]
+
+
+def _errors(*crowds: Observed) -> str:
+    counted = Counter(error for crowd in crowds for error in crowd.report.errors)
+    return "\n".join(f"- {times} × {error}" for error, times in counted.most_common(10))

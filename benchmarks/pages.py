@@ -1,0 +1,145 @@
+"""What a page costs: script runs against the real server at full scale, points and bytes sent, memory."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.places import Place, atlas
+from benchmarks.readers import Reader, Run, tab
+from benchmarks.report import milliseconds, table, verdict
+from benchmarks.serving import Server, serving
+
+RERUNS = 15
+HEAD = (
+    "page", "addresses", "first visit", "median", "p95", "processor", "sent first", "sent again",
+    "points, largest chart",
+)  # fmt: skip
+HOW = (
+    "`streamlit run app.py` over the folder at full scale, in a process of its own, driven over its websocket by one "
+    "reader that speaks Streamlit's messages as a browser does and keeps what a browser keeps. Each address is opened "
+    "in a new tab (first visit: nothing was asked about it before), then run again {reruns} times as a whole. A run "
+    "lasts from the message that asks for it to the one that says it is finished; processor is what the server's "
+    "process used per run, which a busy machine changes less. Where a page has several problems, each column shows "
+    "the worst. Bytes are those of the messages, uncompressed; what the reader already has is not sent again."
+)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One address opened once, then run again and again; `cpu` is the server's processor time per further run."""
+
+    place: Place
+    first: Run
+    again: tuple[Run, ...]
+    cpu: float
+
+    @property
+    def median(self) -> float:
+        """Seconds of a warm run, median."""
+        return float(np.median([run.seconds for run in self.again]))
+
+    @property
+    def p95(self) -> float:
+        """Seconds of a warm run that 95 % stay below."""
+        return float(np.percentile([run.seconds for run in self.again], 95))
+
+    @property
+    def largest(self) -> tuple[int, str]:
+        """Points of the chart that has most, and its key."""
+        return max(((count, key) for key, count in self.first.points.items()), default=(0, ""))
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What failed on the page, in any run."""
+        return tuple(failure for run in (self.first, *self.again) for failure in run.failures)
+
+
+def measure(source: str | Path, reruns: int = RERUNS) -> str:
+    """The section of the report."""
+    found = atlas(source)
+    with serving(source) as server:
+        visits = asyncio.run(_visits(server, found.pages, reruns))
+        after_pages = server.peak_mb()
+        visits += asyncio.run(_visits(server, found.texts[:1], reruns))
+        visits += asyncio.run(_visits(server, found.texts[1:], 1))
+        peak, tracebacks = server.peak_mb(), server.tracebacks()
+    failures = sorted({f"{visit.place.address}: {failure}" for visit in visits for failure in visit.failures})
+    told = "" if not failures else "Failed:\n\n" + "\n".join(f"- {failure}" for failure in failures)
+    memory = (
+        f"Peak memory of the server: {after_pages:,.0f} MB after all pages, {peak:,.0f} MB after {{}} source texts."
+    )
+    return "\n\n".join(
+        (
+            HOW.format(reruns=reruns),
+            table(HEAD, _rows(visits)),
+            memory.format(len(found.texts)),
+            table(("budget", "measured", ""), _budgets(visits, peak, tracebacks)),
+            told,
+        )
+    )
+
+
+async def _visits(server: Server, places: Sequence[Place], reruns: int) -> list[Visit]:
+    found = []
+    for place in places:
+        async with tab(server.port) as reader:
+            visit = await _visit(server, reader, place, reruns)
+        print(
+            f"{place.address}: {milliseconds(visit.first.seconds)}, then {milliseconds(visit.median)} "
+            f"({milliseconds(visit.cpu)} of processor) {visit.failures or ''}",
+            file=sys.stderr,
+        )
+        found.append(visit)
+    return found
+
+
+async def _visit(server: Server, reader: Reader, place: Place, reruns: int) -> Visit:
+    first = await reader.open(place.path, place.query)
+    if reader.path != place.path:
+        raise SystemExit(f"The app has no page /{place.path}")
+    begin = server.cpu_seconds()
+    again = tuple([await reader.rerun() for _ in range(reruns)])
+    return Visit(place, first, again, (server.cpu_seconds() - begin) / reruns)
+
+
+def _rows(visits: Sequence[Visit]) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for name in dict.fromkeys(visit.place.name for visit in visits):
+        same = [visit for visit in visits if visit.place.name == name]
+        slowest = max(same, key=lambda visit: visit.median)
+        count, chart = max(visit.largest for visit in same)
+        rows.append(
+            (
+                name,
+                len(same),
+                milliseconds(max(visit.first.seconds for visit in same)),
+                milliseconds(slowest.median),
+                milliseconds(slowest.p95),
+                milliseconds(max(visit.cpu for visit in same if len(visit.again) > 1)),
+                _kilobytes(max(visit.first.bytes for visit in same)),
+                _kilobytes(max(run.bytes for visit in same for run in visit.again)),
+                f"{count:,} ({chart})" if chart else "",
+            )
+        )
+    return rows
+
+
+def _budgets(visits: Sequence[Visit], peak: float, tracebacks: int) -> list[tuple[str, str, str]]:
+    slowest = max(visits, key=lambda visit: visit.median)
+    fullest = max(visits, key=lambda visit: visit.largest)
+    failed = sum(bool(visit.failures) for visit in visits)
+    return [
+        verdict(slowest.median * 1e3, 150, f"slowest page, warm, median ms ({slowest.place.name})"),
+        verdict(fullest.largest[0], 5000, f"points of any chart ({fullest.place.name})"),
+        verdict(peak, 700, "peak MB of the server with every page opened and the source texts viewed"),
+        verdict(failed, 0, f"addresses that showed a failure, of {len(visits)}"),
+        verdict(tracebacks, 0, "errors in the server's log"),
+    ]
+
+
+def _kilobytes(size: float) -> str:
+    return f"{size / 1e3:,.0f} kB"

@@ -1,0 +1,88 @@
+"""The real server in a process of its own: `streamlit run app.py`, with its memory, processor time and log."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+START_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server."""
+
+    port: int
+    pid: int
+    log: Path
+
+    def memory_mb(self) -> float:
+        """Resident memory now, MB."""
+        return self._status("VmRSS") / 1e3
+
+    def peak_mb(self) -> float:
+        """The most resident memory so far, MB."""
+        return self._status("VmHWM") / 1e3
+
+    def cpu_seconds(self) -> float:
+        """Processor time used so far, by all threads."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def tracebacks(self) -> int:
+        """How many errors it has logged."""
+        return self.log.read_text(encoding="utf-8", errors="replace").count("Traceback (most recent call last)")
+
+    def _status(self, name: str) -> float:
+        lines = Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8").splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith(f"{name}:")))
+
+
+@contextmanager
+def serving(source: str | Path, **environment: str) -> Iterator[Server]:
+    """A server over this source with an empty cache folder, ready for readers; it ends with the block."""
+    with tempfile.TemporaryDirectory(prefix="kbdash-bench-") as home:
+        port, log = _free_port(), Path(home) / "server.log"
+        settings = {"KBDASH_SOURCE": str(source), "KBDASH_CACHE": str(Path(home) / "cache"), **environment}
+        with log.open("wb") as written, _streamlit(port, settings, written.fileno()) as process:
+            try:
+                _wait(process, port, log)
+                yield Server(port, process.pid, log)
+            finally:
+                process.terminate()
+                process.wait()
+
+
+def _streamlit(port: int, settings: Mapping[str, str], log: int) -> "subprocess.Popen[bytes]":
+    command = [
+        sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}",
+        "--server.address=127.0.0.1", "--server.fileWatcherType=none",
+    ]  # fmt: skip
+    return subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=log, stderr=subprocess.STDOUT)
+
+
+def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    """Return when the server answers; end with its log when it does not."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1) as answer:
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            time.sleep(0.05)
+    raise SystemExit(f"The server did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
