@@ -282,13 +282,10 @@ class LadderView(View):
 
 @dataclass(frozen=True)
 class UserView(View):
-    """One person; with `problem` and `runner` also the steps of that board."""
+    """One person, or those whose name holds a text."""
 
     user: Annotated[str | None, Param("user", _text(60))] = None
     find: Annotated[str, Param("find", _text(100))] = ""
-    competition: Annotated[str | None, Param("competition", _text(100))] = None
-    problem: Annotated[str | None, Param("problem", _text(100))] = None
-    runner: Annotated[str | None, Param("runner", _text(60))] = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from kbdash.engine import KernelBot
-from kbdash.model import Board, Page, Placement, Standing, Submission
+from kbdash.model import Page, Placement, Standing, Submission
 from kbdash.ui.engines import engine
 
 Filters = dict[str, Any]

@@ -70,10 +70,8 @@ def problem_rows(rows: pd.DataFrame, competition: Competition) -> pd.DataFrame:
 
 def open_board(click_key: str, slug: str, problems: Sequence[str]) -> None:
     """Open the board of the row whose button was clicked."""
-    click = st.session_state.get(click_key)
-    if click is not None and 0 <= click["row"] < len(problems):
-        first = click["row"] == 0
-        state.go(slug, CompetitionView(problem=None if first else problems[click["row"]]))
+    if problem := tables.clicked(click_key, problems):
+        state.go(slug, CompetitionView(problem=None if problem == problems[0] else problem))
 
 
 def _competition(competition: Competition, rows: pd.DataFrame, unavailable: str | None) -> None:

@@ -1,26 +1,26 @@
 """Tables: frames shaped for the eye (numbers stay numbers, so that they sort), and the actions in their rows."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import (
     ButtonColumn,
-    DateColumn,
-    LineChartColumn,
     NumberColumn,
-    TextColumn,
 )
 
 from kbdash.catalog import runner_name
 from kbdash.ui import state
-from kbdash.ui.board import Scene, person
+from kbdash.ui.board import person
 from kbdash.units import MISSING, Unit
 from kbdash.view import SubmissionView
 
 Columns = dict[str, Any]
+T = TypeVar("T")
 CODE = "Code"
+ROW = 35  # pixels
+MOST_ROWS = 25
 SECONDS = ("lo", "hi", "score", "best_so_far", "previous", "score_a", "score_b")
 RUNNERS = ("runner", "runner_a", "runner_b")
 
@@ -30,11 +30,16 @@ def open_submission(submission: SubmissionView) -> None:
     state.go("submission", submission)
 
 
+def clicked(click_key: str, rows: Sequence[T]) -> T | None:
+    """The entry of the row whose button was clicked; None when there is no such row (any more)."""
+    click = st.session_state.get(click_key)
+    return rows[click["row"]] if click is not None and 0 <= click["row"] < len(rows) else None
+
+
 def open_row(click_key: str, rows: Sequence[SubmissionView]) -> None:
     """Open the submission of the row whose button was clicked; the callback of every code button."""
-    click = st.session_state.get(click_key)
-    if click is not None and 0 <= click["row"] < len(rows):
-        open_submission(rows[click["row"]])
+    if row := clicked(click_key, rows):
+        open_submission(row)
 
 
 def code_column(key: str, rows: Sequence[SubmissionView]) -> Any:
@@ -105,14 +110,7 @@ def utc(times: pd.Series) -> pd.Series:
     return pd.to_datetime(times, utc=True).dt.tz_localize(None)
 
 
-def ties(ranks: pd.Series) -> list[str]:
-    """The sign of a shared rank, beside the number so that numbers still sort."""
-    return ["=" if shared else "" for shared in ranks.duplicated(keep=False)]
-
-
-def show(
-    frame: pd.DataFrame, columns: Columns, *, key: str, alt: str, height: int | Literal["auto"] = "auto", **more: Any
-) -> Any:
+def show(frame: pd.DataFrame, columns: Columns, *, key: str, alt: str, **more: Any) -> Any:
     """The columns named in `columns`, in that order."""
     with st.container(key=key):
         return st.dataframe(
@@ -122,79 +120,11 @@ def show(
             column_config=columns,
             key=f"{key}-grid",
             alt=alt,
-            height=height,
+            row_height=ROW,
+            height=_height(len(frame)),
             placeholder=MISSING,
             **more,
         )
-
-
-def leaderboard(now: Scene, frame: pd.DataFrame, trends: pd.DataFrame, on_pin: Callable[..., None]) -> None:
-    """The ranking with its actions; one row per user and runner."""
-    unit, light = now.unit, now.board.speed_of_light
-    series = dict(zip(zip(trends["user_id"], trends["runner"], strict=True), trends["trend"], strict=True))
-    shown = pd.DataFrame(
-        {
-            "tie": _ties_by_runner(frame),
-            "rank": frame["rank"].to_numpy(),
-            "user": names(frame),
-            "time": times(frame["score"], unit),
-            "ratio": frame["ratio"].to_numpy(),
-            "code": CODE,
-            "gap": times(frame["gap"], unit),
-            "light": frame["score"] / light if light else None,
-            "tries": frame["submissions"].to_numpy(),
-            "day": utc(frame["submitted_at"]),
-            "trend": [steps(series.get(place), unit) for place in zip(frame["user_id"], frame["runner"], strict=True)],
-            "runner": [runner_name(runner) for runner in frame["runner"]],
-            "flags": frame["flags"].to_numpy(),
-            "pin": ["Unpin" if user in now.view.users else "Pin" for user in frame["user_id"]],
-        }
-    )
-    columns = _leaderboard_columns(now, frame, "leaderboard", on_pin)
-    show(shown, columns, key="leaderboard-table", alt=f"Leaderboard of {now.board.name}", height=_height(len(shown)))
-
-
-def _leaderboard_columns(now: Scene, frame: pd.DataFrame, key: str, on_pin: Callable[..., None]) -> Columns:
-    """Columns in reading order: what a phone must show comes first."""
-    best = frame["score"].min()
-    rows = links(
-        frame, now.competition.slug, since=now.view.since, until=now.view.until, hide_flagged=now.view.hide_flagged
-    )
-    pin_key = f"{key}-pin"
-    columns: Columns = {
-        "tie": TextColumn("", width=28, alignment="right", help="Equal times share a rank."),
-        "rank": NumberColumn("#", width=40, format="%d"),
-        "user": TextColumn("User", width=120),
-        "time": time_column("Time", now.unit, best, said="Each user's best ranked run that passed."),
-        "ratio": NumberColumn("× best", width=58, format="%.2f", help="Time divided by the best time."),
-        "code": code_column(key, rows),
-        "gap": time_column("Gap", now.unit, best, sign="+", said="Behind the rank before."),
-        "light": NumberColumn("× light", format="%.2f", help="Time divided by the task's speed of light."),
-        "tries": NumberColumn("Tries", format="localized", help="Submissions of this user on this board."),
-        "day": DateColumn("Day of best (UTC)", format="YYYY-MM-DD"),
-        "trend": LineChartColumn("Best so far", width=100, help="The user's best time over the life of the board."),
-        "runner": TextColumn("Runner"),
-        "flags": TextColumn("Flags", width=150, help="Why a time deserves a second look."),
-        "pin": ButtonColumn(
-            "Pin",
-            width=75,
-            type="tertiary",
-            key=pin_key,
-            on_click=on_pin,
-            args=(pin_key, tuple(frame["user_id"]), now.view.users),
-        ),
-    }
-    needed = {
-        "tie": any(_ties_by_runner(frame)), "light": bool(now.board.speed_of_light), "runner": now.runner is None,
-        "flags": bool((frame["flags"] != "").any()),
-    }  # fmt: skip
-    # With several runners in one table, which one it was comes right after who it was.
-    order = [*columns] if now.runner else ["tie", "rank", "user", "runner", *columns]
-    return {name: columns[name] for name in dict.fromkeys(order) if needed.get(name, True)}
-
-
-def _ties_by_runner(frame: pd.DataFrame) -> list[str]:
-    return ties(frame["runner"].astype(str) + frame["rank"].astype(str))
 
 
 def steps(series: Sequence[float] | None, unit: Unit) -> list[float]:
@@ -203,9 +133,9 @@ def steps(series: Sequence[float] | None, unit: Unit) -> list[float]:
     return [value for value in values for _ in range(4)] if len(set(values)) > 1 else values[:2]
 
 
-def _height(rows: int) -> int:
+def _height(rows: int) -> int | Literal["content"]:
     """All rows of a short table; a long one scrolls in itself."""
-    return 35 * (min(rows, 25) + 1) + 3
+    return "content" if rows <= MOST_ROWS else ROW * (MOST_ROWS + 1)
 
 
 def text(value: Any) -> str | None:

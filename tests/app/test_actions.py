@@ -7,9 +7,10 @@ import pytest
 import streamlit as st
 
 from kbdash.ui import filters, overview, state, tables, user
-from kbdash.ui.tabs import leaderboard, progression
-from kbdash.view import CompareView, Ref, SubmissionView
+from kbdash.ui.tabs import leaderboard, progression, ranking
+from kbdash.view import LadderView, SubmissionView, UserView
 
+LADDERS = (LadderView(problem="a", user="7"), LadderView(problem="b", user="8"))
 ROWS = (SubmissionView(id=1, runner="H100"), SubmissionView(id=2, runner="B200"))
 
 
@@ -23,8 +24,8 @@ def went(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     return seen
 
 
-def click(monkeypatch: pytest.MonkeyPatch, row: int) -> None:
-    monkeypatch.setattr(st, "session_state", {"clicked": {"row": row, "label": "Code"}})
+def click(monkeypatch: pytest.MonkeyPatch, row: int, label: str = "Code") -> None:
+    monkeypatch.setattr(st, "session_state", {"clicked": {"row": row, "label": label}})
 
 
 def test_a_code_button_opens_its_row(monkeypatch: pytest.MonkeyPatch, went: list[Any]) -> None:
@@ -49,11 +50,38 @@ def test_a_board_button_opens_its_board(monkeypatch: pytest.MonkeyPatch, went: l
     assert went[0][1].query() == {"problem": ["nvfp4_gemm"]}
 
 
-def test_pinning_adds_and_unpinning_removes(monkeypatch: pytest.MonkeyPatch, went: list[Any]) -> None:
-    click(monkeypatch, 0)
-    leaderboard.toggle_pin("clicked", ("7", "8"), ("9",))
-    leaderboard.toggle_pin("clicked", ("7", "8"), ("7", "9"))
-    assert went == [("change", {"users": ("9", "7")}), ("change", {"users": ("9",)})]
+def test_a_ladder_button_opens_its_ladder(monkeypatch: pytest.MonkeyPatch, went: list[Any]) -> None:
+    click(monkeypatch, 1)
+    user.open_ladder("clicked", LADDERS)
+    assert went == [("ladder", LADDERS[1])]
+
+
+def test_a_person_found_is_opened(monkeypatch: pytest.MonkeyPatch, went: list[Any]) -> None:
+    click(monkeypatch, 1)
+    user.open_user("clicked", ("7", "8"))
+    assert went == [("change", {"user": "8", "find": ""})]
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("Pin", ("change", {"users": ("9", "7")})),
+        ("Ladder", ("ladder", LADDERS[0])),
+        ("User page", ("user", UserView(user="7"))),
+    ],
+)
+def test_a_row_menu_does_what_it_says(
+    monkeypatch: pytest.MonkeyPatch, went: list[Any], label: str, expected: tuple[Any, ...]
+) -> None:
+    click(monkeypatch, 0, label)
+    ranking.act("clicked", LADDERS, ("9",))
+    assert went == [expected]
+
+
+def test_a_pinned_user_is_unpinned(monkeypatch: pytest.MonkeyPatch, went: list[Any]) -> None:
+    click(monkeypatch, 0, "Unpin")
+    ranking.act("clicked", LADDERS, ("7", "9"))
+    assert went == [("change", {"users": ("9",)})]
 
 
 def test_pins_are_bounded(went: list[Any]) -> None:
@@ -68,15 +96,6 @@ def test_a_point_opens_its_submission(went: list[Any], monkeypatch: pytest.Monke
     progression.open_point([32750, "H100", "whatever"], Scene())  # type: ignore[arg-type]
     view = SubmissionView(id=32750, runner="H100", competition="trimul", walk="user")
     assert went == [("submission", view)]
-
-
-def test_a_step_is_compared_with_the_one_before_on_the_same_runner() -> None:
-    steps = pd.DataFrame({"submission_id": [1, 2, 3], "runner": ["A100", "H100", "A100"]})
-    assert user.step_pairs(steps) == [
-        CompareView(None, Ref(1, "A100")),
-        CompareView(None, Ref(2, "H100")),
-        CompareView(Ref(1, "A100"), Ref(3, "A100")),
-    ]
 
 
 def test_neighbours_are_shown_with_the_pinned() -> None:

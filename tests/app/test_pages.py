@@ -85,7 +85,8 @@ def test_pinned_users_stay_in_the_table(sample: Open) -> None:
     app.multiselect(key="nvfp4-users").select(last["user_id"]).run()
     shown = app.dataframe[0].value
     assert len(shown) == 6
-    assert shown.iloc[-1][["rank", "pin"]].tolist() == [last["rank"], "Unpin"]
+    assert shown["rank"].iloc[-1] == last["rank"]
+    assert shown["more"].iloc[-1][0] == "Unpin"
 
 
 def test_all_runners_are_ranked_by_themselves(sample: Open) -> None:
@@ -132,11 +133,7 @@ def test_a_person_across_competitions(sample: Open) -> None:
     assert person["user"] in words(app)
     boards = app.dataframe[0].value
     assert boards["competition"].nunique() > 1
-    row = boards.dropna(subset="rank").iloc[0]
-    app = sample("user", user=person["id"], problem=row["problem"])
-    assert "Steps on" in words(app)
-    steps = app.dataframe[1].value["time"]
-    assert list(steps) == sorted(steps, reverse=True)
+    assert boards["ladder"].eq("Ladder").sum() == boards["rank"].notna().sum()
 
 
 def test_the_about_page_shows_the_rule_and_the_citation(sample: Open) -> None:

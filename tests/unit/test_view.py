@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdash import view
-from kbdash.view import CompareView, CompetitionView, OverviewView, Ref, SubmissionView, UserView, View
+from kbdash.view import (
+    CompareView,
+    CompetitionView,
+    LadderView,
+    OverviewView,
+    Ref,
+    SubmissionView,
+    UserView,
+    View,
+)
 
-VIEWS = [OverviewView, CompetitionView, SubmissionView, CompareView, UserView]
+VIEWS = [OverviewView, CompetitionView, SubmissionView, CompareView, LadderView, UserView]
 
 word = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=40)
 maybe_word = st.none() | word
@@ -53,8 +62,11 @@ submission_views = st.builds(
     hide_flagged=st.booleans(),
 )
 compare_views = st.builds(CompareView, a=refs, b=refs, mode=st.sampled_from(["unified", "split"]))
-user_views = st.builds(UserView, user=maybe_word, find=word, problem=maybe_word, runner=maybe_word)
-any_view = st.one_of(competition_views, submission_views, compare_views, user_views)
+user_views = st.builds(UserView, user=maybe_word, find=word | st.just(""))
+ladder_views = st.builds(
+    LadderView, maybe_word, maybe_word, maybe_word, maybe_word, maybe_day, maybe_day, st.integers(5, 500)
+)
+any_view = st.one_of(competition_views, submission_views, compare_views, user_views, ladder_views)
 
 names = {param.name for kind in VIEWS for _, _, param in view.params_of(kind)} | {"junk", "page"}
 odd_text = st.sampled_from(["9" * 400, "-1", "1e9", "NaN", "inf", "٣", "\x00", "2026-02-30"])

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from kbdash.ui import cached, filters, parts, share, state, tables
+from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.board import Scene, person
 from kbdash.ui.escape import markdown
+from kbdash.ui.tabs import ranking
 from kbdash.units import count_text, rank_text, time_text
 
 NEIGHBOURS = 5
@@ -28,7 +29,7 @@ def show(now: Scene) -> None:
         )  # fmt: skip
     _said(now, ranked, frame)
     trends = cached.trends(now.board.name, tuple(dict.fromkeys(frame["user_id"])), **now.filters)
-    tables.leaderboard(now, frame, trends, toggle_pin)
+    ranking.show(now, frame, trends)
 
 
 def chosen_rows(ranked: pd.DataFrame, find: str, pinned: Sequence[str], top: int) -> pd.DataFrame:
@@ -47,13 +48,6 @@ def in_order(ranked: pd.DataFrame, runners: Sequence[str]) -> pd.DataFrame:
     """The rankings of several runners one after the other, in the order the reader picks runners from."""
     place = ranked["runner"].map({runner: place for place, runner in enumerate(runners)})
     return ranked.iloc[place.argsort(kind="stable")].reset_index(drop=True)
-
-
-def toggle_pin(click_key: str, users: Sequence[str], pinned: Sequence[str]) -> None:
-    """Pin or unpin the user of the row whose button was clicked."""
-    click = st.session_state.get(click_key)
-    if click is not None and 0 <= click["row"] < len(users):
-        filters.pin(users[click["row"]], pinned)
 
 
 def _find(now: Scene, ranked: pd.DataFrame) -> None:

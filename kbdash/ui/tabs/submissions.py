@@ -78,29 +78,29 @@ def _table(now: Scene, found: Page) -> None:
     rows = found.rows
     shown = pd.DataFrame(
         {
-            "id": rows["submission_id"],
-            "at": tables.utc(rows["submitted_at"]),
             "user": tables.names(rows),
             "time": tables.times(rows["score"], now.unit),
             "code": tables.CODE,
+            "at": tables.utc(rows["submitted_at"]),
             "status": rows["status"],
             "runner": [runner_name(runner) for runner in rows["runner"]],
             "file": rows["file_name"],
+            "id": rows["submission_id"],
             "flags": rows["flags"],
         }
     )
     columns = {
-        "id": NumberColumn("Id", format="%d", width=85),
-        "at": DatetimeColumn("Submitted (UTC)", format="YYYY-MM-DD HH:mm"),
-        "user": TextColumn("User"),
+        "user": TextColumn("User", width=120),
         "time": tables.time_column("Time", now.unit, rows["score"].min()),
         "code": tables.code_column("submissions", tables.links(rows, now.competition.slug, walk="user")),
-        "status": TextColumn("Status"),
-        "runner": TextColumn("Runner"),
-        "file": TextColumn("File"),
-        "flags": TextColumn("Flags"),
+        "at": DatetimeColumn("Submitted (UTC)", width=125, format="YYYY-MM-DD HH:mm"),
+        "status": TextColumn("Status", width=80),
+        "runner": TextColumn("Runner", width=100),
+        "file": TextColumn("File", width=140),
+        "id": NumberColumn("Id", format="%d", width=75),
+        "flags": TextColumn("Flags", width=140),
     }
-    tables.show(shown, columns, key="submissions-table", alt=f"Submissions of {now.board.name}", height=600)
+    tables.show(shown, columns, key="submissions-table", alt=f"Submissions of {now.board.name}")
 
 
 def _paging(found: Page) -> None:
