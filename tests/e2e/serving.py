@@ -1,0 +1,52 @@
+"""A dashboard in a process of its own, as `streamlit run app.py` starts it."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 60
+
+
+@contextmanager
+def served(log: Path, environ: Mapping[str, str]) -> Iterator[str]:
+    """Base address of a dashboard with these variables; stopped at the end."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    command += ["--server.address=127.0.0.1", "--server.headless=true", "--server.fileWatcherType=none"]
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("KBDASH_", "HF_", "SPACE_"))}
+    with log.open("w") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=inherited | dict(environ), stdout=output, stderr=output)
+    try:
+        await_health(f"http://127.0.0.1:{port}", process, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def await_health(base: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return once the server says it is well; raise when it ended or never does."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{base}/_stcore/health", timeout=2) as answer:
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"The dashboard did not start:\n{log.read_text()}")
+
+
+def free_port() -> int:
+    """A port nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
