@@ -12,14 +12,14 @@ from kbdash.ui.escape import markdown
 from kbdash.units import bytes_text
 
 DATASET_URL = "https://huggingface.co/datasets/GPUMODE/kernelbot-data"
-ICON = Path(__file__).resolve().parents[1] / "static" / "icon.png"
-STYLE = Path(__file__).resolve().parents[1] / "static" / "style.css"
+STATIC = Path(__file__).resolve().parents[1] / "static"
+_history = st.components.v2.component("kbdash_history", js=(STATIC / "history.js").read_text("utf-8"))
 
 
 def configure() -> None:
     """Title, icon and the little style of our own; must come first."""
-    st.set_page_config(page_title="kbdash", page_icon=str(ICON), layout="wide")
-    st.html(STYLE)
+    st.set_page_config(page_title="kbdash", page_icon=str(STATIC / "icon.png"), layout="wide")
+    st.html(STATIC / "style.css")
 
 
 def banner(kb: KernelBot) -> None:
@@ -49,6 +49,7 @@ def footer(kb: KernelBot) -> None:
     facts += ["times are UTC", "scores are upstream's and unverified", f"kbdash {kbdash.__version__}"]
     with st.container(key="footer"):
         st.caption(" · ".join(facts))
+        _history(key="history")
 
 
 def _sample_banner(source: Source) -> None:

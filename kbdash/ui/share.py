@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -15,55 +16,13 @@ from kbdash.ui import state
 from kbdash.ui.engines import engine
 from kbdash.view import View, href
 
-_COPY_HTML = """
-<button type="button" class="copy"><span class="label">Copy link</span></button>
-<span class="said" role="status" aria-live="polite"></span>
-"""
-_COPY_CSS = """
-.copy {
-  font: inherit; font-size: 0.9rem; color: var(--st-text-color); background: var(--st-background-color);
-  border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius);
-  padding: 0.25rem 0.75rem; min-height: 2.5rem; box-sizing: border-box; cursor: pointer; white-space: nowrap;
-}
-.copy:hover, .copy:focus-visible { border-color: var(--st-primary-color); color: var(--st-link-color); }
-.copy:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
-.said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-"""
-# The address bar is always up to date, even while only a part of the page runs again, so the parameters are
-# taken from it; the host and path come from the server, which knows the direct address behind an iframe.
-_COPY_JS = """
-export default function ({ parentElement, data, setTriggerValue }) {
-  const button = parentElement.querySelector(".copy");
-  const label = parentElement.querySelector(".label");
-  const said = parentElement.querySelector(".said");
-  const byHand = (text) => {
-    const area = document.createElement("textarea");
-    area.value = text;
-    area.style.position = "fixed";
-    area.style.opacity = "0";
-    document.body.appendChild(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    return done;
-  };
-  button.onclick = async () => {
-    const link = data.base + window.location.search;
-    let done = false;
-    try {
-      await navigator.clipboard.writeText(link);
-      done = true;
-    } catch (error) {
-      done = byHand(link);
-    }
-    label.textContent = done ? "Copied" : "Copy link";
-    said.textContent = done ? "Link copied" : "Copy the link shown below";
-    setTimeout(() => { label.textContent = "Copy link"; said.textContent = ""; }, 2000);
-    if (!done) setTriggerValue("refused", link);
-  };
-}
-"""
-_copy_button = st.components.v2.component("kbdash_copy_link", html=_COPY_HTML, css=_COPY_CSS, js=_COPY_JS)
+STATIC = Path(__file__).resolve().parents[1] / "static"
+_copy_button = st.components.v2.component(
+    "kbdash_copy_link",
+    html=(STATIC / "copy.html").read_text("utf-8"),
+    css=(STATIC / "copy.css").read_text("utf-8"),
+    js=(STATIC / "copy.js").read_text("utf-8"),
+)
 
 
 def base_url(shown_url: str | None, page: str, space_host: str | None) -> str:
