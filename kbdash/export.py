@@ -85,7 +85,7 @@ def file_name(submission: Submission, language: Language = "python") -> str:
 
 def safe_name(stem: str, submission_id: int, language: Language = "python") -> str:
     """A file name of nothing but harmless characters, ending in the id and what the language asks for."""
-    harmless = re.sub(r"[^A-Za-z0-9-]+", "_", stem).strip("_")[:60]
+    harmless = re.sub(r"[^A-Za-z0-9-]+", "_", stem).strip("_-")[:60]
     return f"{harmless or 'submission'}_{submission_id}{_SUFFIXES[language]}"
 
 

@@ -19,7 +19,7 @@ _SIGNS = (
 )
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _C_LIKE = re.compile(r"#include\s*[<\"]|__global__|__device__|template\s*<|extern\s+\"C\"")
-_PYTHON = re.compile(r"(?m)^\s*(?:def \w+\s*\(|import \w[\w., ]*$|from \w[\w.]* import |class \w+[^{;\n]*:|@\w)")
+_PYTHON = re.compile(r"(?m)^[ \t]*(?:def \w+\s*\(|import \w[\w., ]*\r?$|from \w[\w.]* import |class \w+[^{;\n]*:|@\w)")
 # Comments and short strings are looked at only so that quotes inside them open nothing.
 _LITERALS = re.compile(
     r"""(?sx) \#[^\r\n]*
