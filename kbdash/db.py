@@ -17,14 +17,16 @@ import pyarrow as pa
 
 from kbdash import catalog
 from kbdash.config import Settings
-from kbdash.duck import asked_to_wait, explained, open_connection, quoted, reason_to_refuse
-from kbdash.errors import KbdashError, QueryRefused
+from kbdash.duck import asked_to_wait, damaged, explained, open_connection, quoted, reason_to_refuse
+from kbdash.errors import CorruptData, KbdashError, QueryRefused
 from kbdash.hub import within
 from kbdash.model import Competition, DataFile
 from kbdash.schema import misfit
 from kbdash.source import Source
 
 RETRY_AFTER_SECONDS = 15.0
+NOTHING = "nothing"
+"""A competition without a row, which gives every question an empty answer with all its columns."""
 _NO_SHAPE = (
     "{shape: null::integer, spec: null::varchar, mean_ns: null::double, best_ns: null::double, "
     "worst_ns: null::double, std_ns: null::double, runs: null::bigint}"
@@ -97,6 +99,8 @@ class Database:
                 time.sleep(wait)
             except duckdb.Error as error:
                 raise explained(error, self.source) from error
+            except UnicodeDecodeError as error:  # an error of DuckDB that quotes bytes of the file
+                raise damaged("it holds bytes that are no text") from error
             except pa.ArrowException as error:
                 raise QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.") from error
 
@@ -148,6 +152,11 @@ class Database:
         try:
             described = self._run(f"describe from read_parquet({quoted(file.location)})", {})
         except KbdashError as error:
+            if isinstance(error, CorruptData) and self.source.kind == "hub":
+                # DuckDB keeps the bytes of an address for good: only another one is asked for anew.
+                item = replace(
+                    item, file=replace(file, location=f"{self.source.files[file.name].location}?{time.time_ns()}")
+                )
             return replace(item, problem=f"{file.name} cannot be read: {error} {error.advice}".strip())
         columns = dict(zip(described.column_name, described.column_type, strict=True))
         reason = misfit(columns, competition.family)
@@ -193,6 +202,7 @@ def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
     )
     connection.execute(f"create macro report_on(board, submission) as case {reports} end")
     connection.execute(sql_text("view_submissions"))
+    connection.execute(f'create view "submissions of {NOTHING}" as from submissions where false')
     connection.execute(
         "create view shapes as select null::varchar as competition, null::bigint as file_row, "
         f"unnest({_NO_SHAPE}) where false"

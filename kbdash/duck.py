@@ -19,6 +19,8 @@ TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "submissions_of", "judged", "entries", "bests", "ranking"}
 )
 _ADDRESS = re.compile(r"'([^']+)'")
+# Errors of curl reach us as bare text; these words are in the texts of those that mean a lost connection.
+_CURL = re.compile(r"connect|resolve|peer|partial file|timeout|SSL|HTTP|server|receiv|send", re.IGNORECASE)
 _PASSING = {408, 429, 500, 502, 503, 504}
 
 
@@ -122,9 +124,11 @@ def explained(error: duckdb.Error, source: Source) -> KbdashError:
             return QueryRefused(first_line, advice="Change the statement so that every value fits.")
         case duckdb.InvalidInputException() if ".parquet" not in first_line:
             return QueryRefused(first_line, advice="Mend the statement and run it again.")
+        case duckdb.InvalidInputException():
+            return damaged(first_line)
         case duckdb.IOException():
             return _lost_connection(first_line, source)
-    return _lost_connection(first_line, source) if "partial file" in first_line else _damaged(first_line)
+    return _lost_connection(first_line, source) if _CURL.search(first_line) else damaged(first_line)
 
 
 def _lost_connection(what: str, source: Source) -> DataUnavailable:
@@ -134,12 +138,12 @@ def _lost_connection(what: str, source: Source) -> DataUnavailable:
         what = f"{where} did not answer in time."
     elif "partial file" in what:
         what = f"{where} broke off in the middle of an answer."
-    elif "error for HTTP" in what:
+    elif _CURL.search(what):
         what = f"{where} cannot be reached."
     return DataUnavailable(what, advice="Check the network and retry in a moment.")
 
 
-def _damaged(what: str) -> CorruptData:
+def damaged(what: str) -> CorruptData:
     """What to say about bytes that are not what a parquet file has there."""
     reason = re.sub(r"\s*(['\"]).+?\1", "", what.removeprefix("Invalid Input Error: "))
     return CorruptData(
@@ -151,9 +155,13 @@ def _damaged(what: str) -> CorruptData:
 def _http_failure(error: duckdb.HTTPException, source: Source) -> DataUnavailable:
     where = source.endpoint or source.label
     status, by_hub = getattr(error, "status_code", 0), True
+    if "ETag" in str(error):
+        return DataUnavailable(
+            f"{where} replaced the file while it was open.", advice="Reload to open the newest revision."
+        )
     address = _ADDRESS.search(str(error))
-    if not status and address and address[1].startswith(source.prefix):
-        # DuckDB keeps the number of some refusals (401, 403) to itself.
+    if status in (0, 401, 403) and address and address[1].startswith(source.prefix):
+        # DuckDB does not tell who refused, and keeps the number of some refusals to itself.
         status, by_hub = hub.answer_for(address[1], source.token)
     if status in (401, 403) and by_hub:
         return DataUnavailable(f"{where} refused access ({status}).", advice=hub.TOKEN_ADVICE)

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack
 import numpy as np
 import pandas as pd
 
+from kbdash.db import NOTHING
 from kbdash.errors import AmbiguousSubmission, UnknownProblem, UnknownSubmission
 from kbdash.model import Page, Placement, Standing, Submission
 
@@ -305,9 +306,9 @@ def _ids_of(engine: Engine, competition: str, user: str) -> list[str]:
 
 def _each(engine: Engine, places: Iterable[str], question: str, **parameters: object) -> pd.DataFrame:
     """The same question asked of several competitions, answers one below the other."""
-    answers = [engine.frame(question, competition=place, **parameters) for place in places]
+    answers = [engine.frame(question, competition=place, **parameters) for place in tuple(places) or (NOTHING,)]
     filled = [answer for answer in answers if len(answer)] or answers[:1]
-    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame()
+    return pd.concat(filled, ignore_index=True)
 
 
 def _count(rows: pd.DataFrame) -> int:
