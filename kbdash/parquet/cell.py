@@ -1,23 +1,27 @@
 """Single cells out of large parquet files: one page is fetched, decoded and kept for the next reader."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import BoundedSemaphore
+from threading import local
 
 import pyarrow as pa
 
 from kbdash.errors import CorruptData
-from kbdash.parquet.decode import decode_data_page, decode_dictionary
+from kbdash.parquet.decode import decode_data_page, decode_dictionary, open_data_page
 from kbdash.parquet.directories import PageDirectories, Place
 from kbdash.parquet.pages import MAX_HEADER_BYTES, MAX_PAGE_BYTES, PageHeader, read_page_header
-from kbdash.parquet.ranges import CHANGED_ADVICE, ByteSource
+from kbdash.parquet.ranges import CHANGED_ADVICE, ByteSource, damage_named
 from kbdash.parquet.shared import SharedCache
 from kbdash.parquet.wrap import ColumnType
 
 Cell = bytes | int | float | None
 PAGE_CACHE_BYTES = 192 << 20
-_PAGES_AT_ONCE = 3  # pages in the making take memory beside the cache
+# Pages are made by a few threads of our own: they take memory beside the cache while they are made, and
+# allocators keep some of it for every thread that ever made one.
+_MAKERS = 2
 _LARGE_BYTES = 1 << 20
+_thread = local()
 
 
 class _StaleDirectory(CorruptData):
@@ -43,7 +47,7 @@ class CellReader:
     def __init__(self, directories: PageDirectories, *, cache_bytes: int = PAGE_CACHE_BYTES) -> None:
         self.directories = directories
         self._pages: SharedCache[tuple[str, str, int], _Decoded] = SharedCache(cache_bytes, lambda page: page.size)
-        self._gate = BoundedSemaphore(_PAGES_AT_ONCE)
+        self._makers = ThreadPoolExecutor(_MAKERS, "kbdash-pages", initializer=_mark_maker)
 
     @property
     def cached_bytes(self) -> int:
@@ -52,11 +56,12 @@ class CellReader:
 
     def read(self, source: ByteSource, column: str, row: int) -> Cell:
         """The value of a column in a row of the file, counted from 0; texts come as their raw bytes."""
-        try:
-            return self._read(source, column, row)
-        except _StaleDirectory:
-            self.directories.forget(source, column)
-            return self._read(source, column, row)
+        with damage_named(source):
+            try:
+                return self._read(source, column, row)
+            except _StaleDirectory:
+                self.directories.forget(source, column)
+                return self._read(source, column, row)
 
     def read_many(self, source: ByteSource, column: str, rows: Iterable[int]) -> list[Cell]:
         """The values of a column in several rows, in the order asked for."""
@@ -67,48 +72,62 @@ class CellReader:
 
     def _read(self, source: ByteSource, column: str, row: int) -> Cell:
         place = self.directories.place(source, column, row)
-        key = (source.name, source.version, place.page.offset)
-        page = self._pages.get(key, lambda: self._load_page(source, place))
+        page = self._page(source, place.page.offset, lambda: self._make_page(source, place))
         value: Cell = page.values[place.page_row].as_py()
         if page.by_dictionary and isinstance(value, int):
             entry: Cell = self._dictionary(source, place).values[value].as_py()
             return entry
         return value
 
-    def _load_page(self, source: ByteSource, place: Place) -> _Decoded:
+    def _page(self, source: ByteSource, offset: int, make: Callable[[], _Decoded]) -> _Decoded:
+        """The decoded page at an offset: the one that is kept, or one that a maker makes."""
+        return self._pages.get((source.name, source.version, offset), lambda: self._by_maker(make))
+
+    def _by_maker(self, make: Callable[[], _Decoded]) -> _Decoded:
+        # A maker that needs a dictionary for its page makes that itself: all others may be busy.
+        if getattr(_thread, "is_maker", False):
+            return make()
+        return self._makers.submit(make).result()
+
+    def _make_page(self, source: ByteSource, place: Place) -> _Decoded:
         directory, page = place.directory, place.page
-        header, payload = self._fetch(source, page.offset, page.total)
+        header, payload = _fetch(source, page.offset, page.total)
         if not page.agrees_with(header):
             raise _StaleDirectory(
                 f"{source.name} has another page at byte {page.offset} than expected.", advice=CHANGED_ADVICE
             )
         entries = len(self._dictionary(source, place).values) if header.needs_dictionary else None
         column = ColumnType(directory.physical, directory.optional)
-        with self._gate:
-            values = decode_data_page(header, payload, column, place.group.codec, entries)
+        opened = open_data_page(header, payload, column, place.group.codec)
+        del payload  # ten megabytes or more that decoding does without
+        values = decode_data_page(opened, column, entries)
+        del opened
         return _settled(_Decoded(values, header.needs_dictionary))
 
     def _dictionary(self, source: ByteSource, place: Place) -> _Decoded:
         if place.group.dictionary is None:
             raise CorruptData(f"A page of {source.name} needs a dictionary, but there is none.")
         offset, total = place.group.dictionary
-        return self._pages.get(
-            (source.name, source.version, offset), lambda: self._load_dictionary(source, place, offset, total)
-        )
+        return self._page(source, offset, lambda: _make_dictionary(source, place, offset, total))
 
-    def _load_dictionary(self, source: ByteSource, place: Place, offset: int, total: int) -> _Decoded:
-        header, payload = self._fetch(source, offset, total)
-        with self._gate:
-            values = decode_dictionary(header, payload, place.directory.physical, place.group.codec)
-        return _settled(_Decoded(values))
 
-    def _fetch(self, source: ByteSource, offset: int, total: int) -> tuple[PageHeader, memoryview]:
-        if total > MAX_PAGE_BYTES + MAX_HEADER_BYTES:
-            raise CorruptData(f"A page of {source.name} claims to be {total >> 20} MB long.")
-        with self._gate:
-            data = source.read(offset, total)
-        header = read_page_header(data)
-        return header, memoryview(data)[header.size :]
+def _mark_maker() -> None:
+    _thread.is_maker = True
+
+
+def _make_dictionary(source: ByteSource, place: Place, offset: int, total: int) -> _Decoded:
+    header, payload = _fetch(source, offset, total)
+    values = decode_dictionary(header, payload, place.directory.physical, place.group.codec)
+    return _settled(_Decoded(values))
+
+
+def _fetch(source: ByteSource, offset: int, total: int) -> tuple[PageHeader, memoryview]:
+    """Header and payload of the page at an offset."""
+    if total > MAX_PAGE_BYTES + MAX_HEADER_BYTES:
+        raise CorruptData(f"A page of {source.name} claims to be {total >> 20} MB long.")
+    data = source.read(offset, total)
+    header = read_page_header(data)
+    return header, memoryview(data)[header.size :]
 
 
 def _settled(page: _Decoded) -> _Decoded:

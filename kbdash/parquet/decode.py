@@ -19,17 +19,19 @@ _DELTAS = (Encoding.DELTA_BINARY_PACKED, Encoding.DELTA_LENGTH_BYTE_ARRAY, Encod
 _FIXED_ENCODINGS = (Encoding.PLAIN, Encoding.BYTE_STREAM_SPLIT)
 
 
-def decode_data_page(
-    header: PageHeader, payload: Bytes, column: ColumnType, codec: Codec, entries: int | None
-) -> pa.ChunkedArray:
-    """One value per row of the page; where it goes by a dictionary of `entries`, the entry's number."""
+def open_data_page(header: PageHeader, payload: Bytes, column: ColumnType, codec: Codec) -> OpenPage:
+    """The page decompressed and taken apart, with all its parts checked."""
     if header.kind not in (PageKind.DATA, PageKind.DATA_V2):
         raise CorruptData(f"A page of type {header.kind.name} stands where data should be.")
     _check_payload(header, payload)
     page = _open(header, payload, column.optional, codec)
-    del payload
     _check_body(page, column.physical)
-    if header.needs_dictionary:
+    return page
+
+
+def decode_data_page(page: OpenPage, column: ColumnType, entries: int | None) -> pa.ChunkedArray:
+    """One value per row of the page; where it goes by a dictionary of `entries`, the entry's number."""
+    if page.encoding in DICTIONARY_ENCODINGS:
         if entries is None:
             raise CorruptData("A page needs a dictionary, but its column chunk has none.")
         array = decode_indices(column.optional, page, entries)
@@ -64,7 +66,7 @@ def _check_payload(header: PageHeader, payload: Bytes) -> None:
     if len(payload) != header.compressed:
         raise CorruptData(f"A page has {len(payload)} bytes where its header says {header.compressed}.")
     if header.crc is not None and crc32(payload) != header.crc:
-        raise CorruptData("A page does not match its checksum.", advice="Try again; the file may be damaged.")
+        raise CorruptData("A page does not match its checksum.")
 
 
 def _open(header: PageHeader, payload: Bytes, optional: bool, codec: Codec) -> OpenPage:

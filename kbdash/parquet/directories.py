@@ -8,7 +8,7 @@ from threading import Event, Lock
 from kbdash.parquet.directory import Page, PageDirectory, PageGroup, empty_directory
 from kbdash.parquet.footer import Footer, read_footer
 from kbdash.parquet.hops import extend
-from kbdash.parquet.ranges import ByteSource
+from kbdash.parquet.ranges import ByteSource, damage_named
 from kbdash.parquet.shared import SharedCache
 from kbdash.parquet.store import DirectoryStore
 
@@ -92,7 +92,8 @@ class PageDirectories:
         stored = self._store.load(source, column) if self._store else None
         if stored is not None:
             return _Entry(stored, saved=_count_pages(stored))
-        footer = self._footers.get((source.name, source.version), lambda: read_footer(source))
+        with damage_named(source):
+            footer = self._footers.get((source.name, source.version), lambda: read_footer(source))
         blank = empty_directory(source.name, source.version, source.size, footer.column(column))
         return _Entry(blank, saved=0)
 
@@ -106,7 +107,8 @@ class PageDirectories:
             # Rows that are reached and still unsure need the whole group.
             until = row if row is not None and row >= group.known_rows else None
             try:
-                groups[number] = extend(source, group, requests=_REQUESTS_PER_TURN, row=until)
+                with damage_named(source):
+                    groups[number] = extend(source, group, requests=_REQUESTS_PER_TURN, row=until)
             except BaseException:
                 self._save(source, entry)
                 raise

@@ -2,6 +2,8 @@
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
@@ -69,6 +71,21 @@ class LocalBytes(ByteSource):
         if len(data) != length:
             raise CorruptData(f"{self.name} was cut while it was read.", advice=CHANGED_ADVICE)
         return data
+
+
+@contextmanager
+def damage_named(source: ByteSource) -> Iterator[None]:
+    """Errors about bytes that make no sense leave this block with the name of the file they came from."""
+    try:
+        yield
+    except CorruptData as problem:
+        what = str(problem)
+        if source.name in what:
+            raise
+        raise CorruptData(
+            f"{source.name} is damaged: {what[:1].lower()}{what[1:]}",
+            advice=problem.advice or "Try again; if it stays so, the file itself is damaged.",
+        ) from problem
 
 
 def _fingerprint(stat: os.stat_result) -> tuple[int, int]:

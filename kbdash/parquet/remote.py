@@ -27,7 +27,7 @@ from kbdash.parquet.replies import (
 
 _PAUSES_S = (0.2, 1.0, 3.0)  # before the second, third and fourth attempt
 _LONGEST_WAIT_S = 15.0  # a server that asks for more gets no further request from us
-_DEADLINE_S = 180.0  # for one range, all attempts together
+_DEADLINE_S = 120.0  # for one range, all attempts together
 _MAX_HUB_HOPS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 _EXPIRED = (400, 401, 403, 404, 410)  # what content networks answer to a link past its time

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kbdash.errors import CorruptData
+from kbdash.errors import CorruptData, DataUnavailable
 from kbdash.parquet.footer import MAGIC
 from kbdash.parquet.pages import MAX_PAGE_BYTES, Codec, Encoding, PageKind, Physical
 from kbdash.parquet.thrift import Field, binary, boolean, i32, i64, listed, struct_of
@@ -45,6 +45,8 @@ def unpack(payload: Bytes, codec: Codec, size: int) -> memoryview:
         if len(payload) != size:
             raise CorruptData(f"A page that is not compressed has {len(payload)} bytes instead of {size}.")
         return memoryview(payload)
+    if codec is Codec.LZO:
+        raise DataUnavailable("Pages compressed with LZO cannot be read.", advice="Write the file with zstd.")
     if size == 0:
         return memoryview(b"")
     # To parquet any page is one value of that many bytes; reading it so makes the library decompress it
@@ -143,9 +145,7 @@ def _read(file: bytes, rows: int | None = None) -> pa.ChunkedArray:
             return parquet.read(use_threads=False).column(0)
         return _read_in_steps(parquet, rows)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as problem:
-        raise CorruptData(
-            "A page does not hold what its header says.", advice="The file is damaged; get it anew."
-        ) from problem
+        raise CorruptData("A page does not hold what its header says.") from problem
 
 
 def _read_in_steps(parquet: pq.ParquetFile, rows: int) -> pa.ChunkedArray:

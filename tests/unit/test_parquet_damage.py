@@ -34,6 +34,7 @@ LAYOUTS = [
     )
 ]
 WRONG = object()
+told: list[tuple[str, str]] = []
 
 
 def outcome(data: bytes, row: int, *, whole: bool) -> Cell | object:
@@ -43,7 +44,8 @@ def outcome(data: bytes, row: int, *, whole: bool) -> Cell | object:
         if whole:
             reader.directories.build(source, "code")
         return reader.read(source, "code", row)
-    except KbdashError:
+    except KbdashError as problem:
+        told.append((str(problem), problem.advice))
         return WRONG
 
 
@@ -127,6 +129,18 @@ def test_cut_and_overwritten_files_are_refused_or_read_right(layout: Layout, dra
 def test_files_that_are_not_parquet(data: bytes) -> None:
     for content in (data, b"PAR1" + data + b"PAR1", b"PAR1" + data + len(data).to_bytes(4, "little") + b"PAR1"):
         assert outcome(content, 0, whole=False) is WRONG
+
+
+def test_readers_are_told_which_file_and_what_to_do() -> None:
+    data = Layout(**SMALL).write(TEXTS, pa.large_string())
+    told.clear()
+    for at in range(4, len(data), 7):
+        outcome(flipped(data, at, at % 8), at % ROWS, whole=True)
+    assert len(set(told)) > 10
+    for what, advice in told:
+        assert "sample.parquet" in what
+        assert what.endswith(".")
+        assert advice
 
 
 def test_encrypted_file_is_named_so() -> None:
