@@ -8,16 +8,22 @@ import pytest
 import kbdash
 from kbdash.config import DATASET, Settings
 from kbdash.engine import KernelBot
-from kbdash.sample import write_sample
+from kbdash.sample import ensure_sample
 from tests.hub import LoopbackHub
 
 
 @pytest.fixture(scope="session")
-def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which the sample is written already."""
+    cache = tmp_path_factory.mktemp("cache")
+    ensure_sample(cache)
+    return cache
+
+
+@pytest.fixture(scope="session")
+def sample_folder(sample_cache: Path) -> Path:
     """The eleven files of the sample; nobody writes here."""
-    folder = tmp_path_factory.mktemp("sample")
-    write_sample(folder)
-    return folder
+    return ensure_sample(sample_cache)
 
 
 @pytest.fixture(scope="session")
@@ -36,14 +42,14 @@ def hub(sample_folder: Path) -> Iterator[LoopbackHub]:
 
 @pytest.fixture
 def settings(hub: LoopbackHub, tmp_path: Path) -> Settings:
-    """Settings that name the dataset of `hub`."""
-    return Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path / "cache")
+    """Settings that name the dataset of `hub`, patient enough for a busy machine."""
+    return Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path / "cache", hub_seconds=30.0)
 
 
 @pytest.fixture(scope="session")
-def kb(sample_hub: LoopbackHub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelBot]:
+def kb(sample_hub: LoopbackHub, sample_cache: Path) -> Iterator[KernelBot]:
     """The engine over the sample on the healthy Hub, shared by all that only ask."""
-    cache = tmp_path_factory.mktemp("cache")
-    engine = kbdash.connect(settings=Settings(source=DATASET, endpoint=sample_hub.endpoint, cache=cache))
+    settings = Settings(source=DATASET, endpoint=sample_hub.endpoint, cache=sample_cache, hub_seconds=30.0)
+    engine = kbdash.connect(settings=settings)
     yield engine
     engine.close()
