@@ -62,28 +62,24 @@ def measure(source: str | Path, reruns: int = RERUNS) -> str:
     """The section of the report."""
     found = atlas(source)
     with serving(source) as server:
-        visits = asyncio.run(_visits(server, found.pages, reruns))
+        seen = asyncio.run(visits(server, found.pages, reruns))
         after_pages = server.peak_mb()
-        visits += asyncio.run(_visits(server, found.texts[:1], reruns))
-        visits += asyncio.run(_visits(server, found.texts[1:], 1))
+        seen += asyncio.run(visits(server, found.texts, reruns))
         peak, tracebacks = server.peak_mb(), server.tracebacks()
-    failures = sorted({f"{visit.place.address}: {failure}" for visit in visits for failure in visit.failures})
-    told = "" if not failures else "Failed:\n\n" + "\n".join(f"- {failure}" for failure in failures)
-    memory = (
-        f"Peak memory of the server: {after_pages:,.0f} MB after all pages, {peak:,.0f} MB after {{}} source texts."
+    failures = sorted({f"{visit.place.address}: {failure}" for visit in seen for failure in visit.failures})
+    parts = (
+        HOW.format(reruns=reruns),
+        table(HEAD, rows(seen)),
+        f"Peak memory of the server: {after_pages:,.0f} MB after all pages, {peak:,.0f} MB after {len(found.texts)} "
+        "source texts.",
+        table(("budget", "measured", ""), budgets(seen, peak, tracebacks)),
+        "\n".join(f"- failed: {failure}" for failure in failures),
     )
-    return "\n\n".join(
-        (
-            HOW.format(reruns=reruns),
-            table(HEAD, _rows(visits)),
-            memory.format(len(found.texts)),
-            table(("budget", "measured", ""), _budgets(visits, peak, tracebacks)),
-            told,
-        )
-    )
+    return "\n\n".join(part for part in parts if part)
 
 
-async def _visits(server: Server, places: Sequence[Place], reruns: int) -> list[Visit]:
+async def visits(server: Server, places: Sequence[Place], reruns: int) -> list[Visit]:
+    """Each place in a tab of its own, one after the other."""
     found = []
     for place in places:
         async with tab(server.port) as reader:
@@ -106,39 +102,40 @@ async def _visit(server: Server, reader: Reader, place: Place, reruns: int) -> V
     return Visit(place, first, again, (server.cpu_seconds() - begin) / reruns)
 
 
-def _rows(visits: Sequence[Visit]) -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = []
-    for name in dict.fromkeys(visit.place.name for visit in visits):
-        same = [visit for visit in visits if visit.place.name == name]
-        slowest = max(same, key=lambda visit: visit.median)
-        count, chart = max(visit.largest for visit in same)
-        rows.append(
-            (
-                name,
-                len(same),
-                milliseconds(max(visit.first.seconds for visit in same)),
-                milliseconds(slowest.median),
-                milliseconds(slowest.p95),
-                milliseconds(max(visit.cpu for visit in same if len(visit.again) > 1)),
-                _kilobytes(max(visit.first.bytes for visit in same)),
-                _kilobytes(max(run.bytes for visit in same for run in visit.again)),
-                f"{count:,} ({chart})" if chart else "",
-            )
-        )
-    return rows
+def rows(seen: Sequence[Visit]) -> list[tuple[object, ...]]:
+    """One row per name of a place, with the worst of its addresses."""
+    names = dict.fromkeys(visit.place.name for visit in seen)
+    return [_row([visit for visit in seen if visit.place.name == name]) for name in names]
 
 
-def _budgets(visits: Sequence[Visit], peak: float, tracebacks: int) -> list[tuple[str, str, str]]:
-    slowest = max(visits, key=lambda visit: visit.median)
-    fullest = max(visits, key=lambda visit: visit.largest)
-    failed = sum(bool(visit.failures) for visit in visits)
+def budgets(seen: Sequence[Visit], peak: float, tracebacks: int) -> list[tuple[str, str, str]]:
+    """What was promised and what was measured."""
+    slowest = max(seen, key=lambda visit: visit.median)
+    fullest = max(seen, key=lambda visit: visit.largest)
+    failed = sum(bool(visit.failures) for visit in seen)
     return [
         verdict(slowest.median * 1e3, 150, f"slowest page, warm, median ms ({slowest.place.name})"),
         verdict(fullest.largest[0], 5000, f"points of any chart ({fullest.place.name})"),
         verdict(peak, 700, "peak MB of the server with every page opened and the source texts viewed"),
-        verdict(failed, 0, f"addresses that showed a failure, of {len(visits)}"),
+        verdict(failed, 0, f"addresses that showed a failure, of {len(seen)}"),
         verdict(tracebacks, 0, "errors in the server's log"),
     ]
+
+
+def _row(same: Sequence[Visit]) -> tuple[object, ...]:
+    slowest = max(same, key=lambda visit: visit.median)
+    count, chart = max(visit.largest for visit in same)
+    return (
+        slowest.place.name,
+        len(same),
+        milliseconds(max(visit.first.seconds for visit in same)),
+        milliseconds(slowest.median),
+        milliseconds(slowest.p95),
+        milliseconds(max(visit.cpu for visit in same)),
+        _kilobytes(max(visit.first.bytes for visit in same)),
+        _kilobytes(max(run.bytes for visit in same for run in visit.again)),
+        f"{count:,} ({chart})" if chart else "",
+    )
 
 
 def _kilobytes(size: float) -> str:

@@ -76,7 +76,6 @@ def _people(kb: KernelBot) -> tuple[Place, ...]:
     refs = (Ref(int(row["submission_id"]), runner) for row in (second, first))
     return (
         _place("user", "user", UserView(user=user)),
-        _place("user, steps", "user", UserView(user=user, competition=TEXT_COMPETITION, problem=problem)),
         _place("ladder", "ladder", LadderView(TEXT_COMPETITION, problem, runner, user)),
         _place("compare", "compare", CompareView(*refs)),
     )

@@ -46,14 +46,17 @@ class Run:
 
 
 class Reader:
-    """One tab. `widgets` is what can be used now, `pages` the paths of the menu, `path` and `query` the address."""
+    """One tab. `widgets` is what can be used now, `pages` the paths of the menu, `path` and `query` the address.
+
+    `patience` is how many seconds a run may take before it counts as lost.
+    """
 
     def __init__(self, socket: ClientConnection, patience: float = PATIENCE_SECONDS) -> None:
         self.pages: dict[str, str] = {}
         self.query = ""
         self.widgets: dict[str, Widget] = {}
         self._socket = socket
-        self._patience = patience
+        self.patience = patience
         self._page_hash = ""
         self._kept: dict[str, ForwardMsg] = {}
         self._used: dict[str, int] = {}
@@ -98,11 +101,11 @@ class Reader:
         state.context_info.color_scheme = "light"
         begin = time.perf_counter()
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self.patience):
                 await self._socket.send(BackMsg(rerun_script=state).SerializeToString())
                 screen, size = await self._listen()
         except TimeoutError as error:
-            raise ReadFailed(f"no end of the run within {self._patience:.0f} s") from error
+            raise ReadFailed(f"no end of the run within {self.patience:.0f} s") from error
         except (WebSocketException, OSError) as error:
             raise ReadFailed(f"connection lost: {error}") from error
         return Run(time.perf_counter() - begin, size, screen.charts, tuple(screen.failures))
