@@ -2,11 +2,12 @@
 
 import httpx2
 
+from kbdash.errors import CorruptData
 from kbdash.model import DataFile
 from kbdash.parquet.cell import Cell, CellReader
 from kbdash.parquet.directories import PageDirectories
 from kbdash.parquet.directory import PageDirectory
-from kbdash.parquet.ranges import ByteSource, LocalBytes
+from kbdash.parquet.ranges import CHANGED_ADVICE, ByteSource, LocalBytes
 from kbdash.parquet.remote import HttpBytes, hub_client
 
 __all__ = [
@@ -28,4 +29,7 @@ def open_bytes(file: DataFile, *, client: httpx2.Client, token: str | None = Non
         return HttpBytes(
             file.location, name=file.name, size=file.size, version=file.version, token=token, client=client
         )
-    return LocalBytes(file.location, name=file.name, version=file.version)
+    local = LocalBytes(file.location, name=file.name, version=file.version)
+    if local.size != file.size:
+        raise CorruptData(f"{file.name} was changed since it was listed.", advice=CHANGED_ADVICE)
+    return local

@@ -30,6 +30,8 @@ _LONGEST_WAIT_S = 15.0  # a server that asks for more gets no further request fr
 _DEADLINE_S = 120.0  # for one range, all attempts together
 _MAX_HUB_HOPS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
+# A client that was closed meanwhile, by a reload of the dashboard, answers with a RuntimeError.
+_BROKEN = (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError)
 _EXPIRED = (400, 401, 403, 404, 410)  # what content networks answer to a link past its time
 
 
@@ -97,6 +99,8 @@ class HttpBytes(ByteSource):
         raise AssertionError("the last attempt returns or raises")
 
     def _attempt(self, offset: int, length: int, deadline: float) -> bytes:
+        if self._client.is_closed:
+            raise DataUnavailable(f"{self.name} is no longer open.", advice="Reload the page.")
         link = self._resolved()
         try:
             return self._range(link, offset, length, deadline)
@@ -120,7 +124,7 @@ class HttpBytes(ByteSource):
                 check_range(reply, self, offset, length)
                 self._check_tag(link, etag_of(reply, "etag"))
                 return self._body(reply, length, deadline)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
+        except _BROKEN as problem:
             raise lost_connection(self.name, problem) from problem
 
     def _body(self, reply: httpx2.Response, length: int, deadline: float) -> bytes:
@@ -162,7 +166,7 @@ class HttpBytes(ByteSource):
         self._count(requests=1)
         try:
             return self._client.head(url, headers=self._credentials(True))
-        except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
+        except _BROKEN as problem:
             raise lost_connection(self.name, problem) from problem
 
     def _credentials(self, at_hub: bool) -> dict[str, str]:

@@ -303,3 +303,13 @@ def test_data_files_open_by_their_location(hub: LoopbackHub, client: httpx2.Clie
         assert (source.name, source.size) == (NAME, len(DATA))
         assert fresh_reader().read(source, "code", 599) == TEXTS[599].encode()
     assert (remote.version, local.version) == (hub.commit, "9-9")
+    with pytest.raises(CorruptData, match="since it was listed"):
+        open_bytes(DataFile(NAME, str(hub.folder / NAME), len(DATA) + 1, "9-9"), client=client)
+
+
+def test_client_that_was_closed_meanwhile(source: HttpBytes, client: httpx2.Client, clock: Clock) -> None:
+    assert source.read(0, 10) == DATA[:10]
+    client.close()
+    with pytest.raises(DataUnavailable, match="no longer open"):
+        source.read(0, 10)
+    assert clock.waits == []
