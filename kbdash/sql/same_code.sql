@@ -1,5 +1,5 @@
 -- The same code of the same user on two runners: how do the machines compare?
--- $competition, $problem, $runner, $since, $until, $flagged
+-- $competition, $problem, $since, $until, $flagged
 -- scores in seconds (lowest per code and runner); ratio = score_b / score_a.
 with codes as (
     select user_id, any_value(user_name) as user_name, code_id, runner, min(score) as score

@@ -1,5 +1,5 @@
 -- The same source text in other submissions: by others, on other boards, on other runners. Fastest first per board.
--- $competition (where to look), $code_id, $id, $home, $runner (of the submission that is asked about)
+-- $competition (where to look), $code_id, $id, $home, $runner (of the submission that is asked about), $limit
 select competition, problem, runner, submission_id, user_name, user_id, submitted_at, score
 from submissions_of($competition)
 where code_id = $code_id
