@@ -1,4 +1,4 @@
-"""The SQL files: each says what it asks, binds what it says, runs on the sample, and keeps away from the source texts."""
+"""The SQL files: each says what it asks, binds what it says, runs on the sample and keeps away from source texts."""
 
 import re
 from importlib import resources
