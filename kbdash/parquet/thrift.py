@@ -192,14 +192,19 @@ class _Reader:
 
     def _byte(self) -> int:
         at = self._at
-        if at >= len(self._data):
-            raise Truncated("A parquet header is cut off.")
+        try:
+            byte = self._data[at]
+        except IndexError:
+            raise Truncated("A parquet header is cut off.") from None
         self._at = at + 1
-        return self._data[at]
+        return byte
 
     def _varint(self) -> int:
-        value = 0
-        for shift in range(0, 7 * _MAX_VARINT_BYTES, 7):
+        value = self._byte()
+        if value < 128:  # nearly all are; footers of wide files hold a million of them
+            return value
+        value &= 127
+        for shift in range(7, 7 * _MAX_VARINT_BYTES, 7):
             byte = self._byte()
             value |= (byte & 127) << shift
             if byte < 128:
