@@ -1,9 +1,8 @@
 """Single cells out of large parquet files: one page is fetched, decoded and kept for the next reader."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import local
 
 import pyarrow as pa
 
@@ -19,9 +18,8 @@ Cell = bytes | int | float | None
 PAGE_CACHE_BYTES = 192 << 20
 # Pages are made by a few threads of our own: they take memory beside the cache while they are made, and
 # allocators keep some of it for every thread that ever made one.
-_MAKERS = 2
+_PAGE_MAKERS = 2
 _LARGE_BYTES = 1 << 20
-_thread = local()
 
 
 class _StaleDirectory(CorruptData):
@@ -47,7 +45,9 @@ class CellReader:
     def __init__(self, directories: PageDirectories, *, cache_bytes: int = PAGE_CACHE_BYTES) -> None:
         self.directories = directories
         self._pages: SharedCache[tuple[str, str, int], _Decoded] = SharedCache(cache_bytes, lambda page: page.size)
-        self._makers = ThreadPoolExecutor(_MAKERS, "kbdash-pages", initializer=_mark_maker)
+        self._page_makers = ThreadPoolExecutor(_PAGE_MAKERS, "kbdash-pages")
+        # Makers of pages may wait for a dictionary, so its maker must never wait for one of them.
+        self._dictionary_maker = ThreadPoolExecutor(1, "kbdash-dictionaries")
 
     @property
     def cached_bytes(self) -> int:
@@ -72,22 +72,15 @@ class CellReader:
 
     def _read(self, source: ByteSource, column: str, row: int) -> Cell:
         place = self.directories.place(source, column, row)
-        page = self._page(source, place.page.offset, lambda: self._make_page(source, place))
+        page = self._pages.get(
+            (source.name, source.version, place.page.offset),
+            lambda: self._page_makers.submit(self._make_page, source, place).result(),
+        )
         value: Cell = page.values[place.page_row].as_py()
         if page.by_dictionary and isinstance(value, int):
             entry: Cell = self._dictionary(source, place).values[value].as_py()
             return entry
         return value
-
-    def _page(self, source: ByteSource, offset: int, make: Callable[[], _Decoded]) -> _Decoded:
-        """The decoded page at an offset: the one that is kept, or one that a maker makes."""
-        return self._pages.get((source.name, source.version, offset), lambda: self._by_maker(make))
-
-    def _by_maker(self, make: Callable[[], _Decoded]) -> _Decoded:
-        # A maker that needs a dictionary for its page makes that itself: all others may be busy.
-        if getattr(_thread, "is_maker", False):
-            return make()
-        return self._makers.submit(make).result()
 
     def _make_page(self, source: ByteSource, place: Place) -> _Decoded:
         directory, page = place.directory, place.page
@@ -108,11 +101,10 @@ class CellReader:
         if place.group.dictionary is None:
             raise CorruptData(f"A page of {source.name} needs a dictionary, but there is none.")
         offset, total = place.group.dictionary
-        return self._page(source, offset, lambda: _make_dictionary(source, place, offset, total))
-
-
-def _mark_maker() -> None:
-    _thread.is_maker = True
+        return self._pages.get(
+            (source.name, source.version, offset),
+            lambda: self._dictionary_maker.submit(_make_dictionary, source, place, offset, total).result(),
+        )
 
 
 def _make_dictionary(source: ByteSource, place: Place, offset: int, total: int) -> _Decoded:

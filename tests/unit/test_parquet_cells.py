@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
+from queue import Queue
 from random import Random
-from threading import Barrier
+from threading import Barrier, Event
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -223,3 +224,38 @@ def test_values_repeated_by_a_dictionary_are_not_unfolded() -> None:
     reader = fresh_reader()
     assert reader.read(source, "code", 399) == big.encode()
     assert reader.cached_bytes < 200_000
+
+
+class HeldBytes(MemoryBytes):
+    """A file of which some ranges do not arrive until they are let go."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.held: set[int] = set()
+        self.waiting: Queue[int] = Queue()
+        self.let_go = Event()
+
+    def _fetch(self, offset: int, length: int) -> bytes:
+        if offset in self.held:
+            self.waiting.put(offset)
+            self.let_go.wait(60)
+        return super()._fetch(offset, length)
+
+
+def test_dictionary_can_be_had_while_all_page_makers_are_busy() -> None:
+    words = numbered_texts(64, lambda _: 2000) * 4
+    layout = Layout(encoding="DICTIONARY", batch_rows=64, page_bytes=1)
+    source = HeldBytes(layout.write(words, pa.string()))
+    reader = fresh_reader(cache_bytes=60_000)  # holds the pages, but not the dictionary of 128 kB
+    pages = reader.directories.build(source, "code").groups[0].pages
+    assert reader.read(source, "code", 0) == words[0].encode()
+    source.held = {page.offset for page in pages[1:]}
+    with ThreadPoolExecutor(3) as pool:
+        slow = [pool.submit(reader.read, source, "code", page.first_row) for page in pages[1:3]]
+        for _ in slow:
+            source.waiting.get(timeout=30)
+        try:
+            assert pool.submit(reader.read, source, "code", 1).result(timeout=30) == words[1].encode()
+        finally:
+            source.let_go.set()
+    assert [cell.result() for cell in slow] == [words[page.first_row].encode() for page in pages[1:3]]
