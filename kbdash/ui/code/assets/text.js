@@ -79,12 +79,22 @@ function answer(button, said, text) {
   }, 2000);
 }
 
-/** Move a scrolling box so that an element stands in its upper third, also while heights are still estimates. */
-function bringInto(box, element, tries = 4) {
-  const distance =
-    element.getBoundingClientRect().top - box.getBoundingClientRect().top - Math.round(box.clientHeight / 3);
-  if (Math.abs(distance) < 2) return;
+/** Move a scrolling box so that a row stands in its upper third, also while heights are still estimates. */
+function bringInto(box, row, tries = 4) {
+  const distance = row.getBoundingClientRect().top - box.getBoundingClientRect().top - Math.round(box.clientHeight / 3);
   const before = box.scrollTop;
   box.scrollTop += distance;
-  if (tries > 0 && box.scrollTop !== before) requestAnimationFrame(() => bringInto(box, element, tries - 1));
+  if (tries > 0 && Math.abs(distance) >= 2 && box.scrollTop !== before)
+    requestAnimationFrame(() => bringInto(box, row, tries - 1));
+  else row.scrollIntoView({ block: "nearest" }); // the box itself may reach below the window
+}
+
+/** Move a scrolling box sideways so that a stretch of a text node can be seen beside the line numbers. */
+function bringAside(box, row, start, end) {
+  const stretch = document.createRange();
+  stretch.setStart(row.firstChild, start);
+  stretch.setEnd(row.firstChild, end);
+  const [seen, here] = [stretch.getBoundingClientRect(), box.getBoundingClientRect()];
+  const left = here.left + parseFloat(getComputedStyle(row).paddingLeft);
+  if (seen.left < left || seen.right > here.right) box.scrollLeft += seen.left - left - box.clientWidth / 3;
 }

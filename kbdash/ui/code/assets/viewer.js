@@ -21,15 +21,16 @@ class Viewer {
     this.#setWrap(preferences.wrap);
   }
 
-  /** Show what the server sent; what did not change since the last time stays as it is. */
+  /** Show what the server sent. What did not change stays as it is, and so does what it only repeats after us. */
   update(data, tell) {
     const before = this.data;
     this.data = data;
     this.tell = tell;
     const fresh = before === null || before.text !== data.text;
     if (fresh) this.#draw();
-    if (fresh || before.find !== data.find) this.#showFind(data.find);
-    if (fresh || String(before.line) !== String(data.line)) this.#showLines(data.line, fresh);
+    if (fresh || (before.find !== data.find && data.find !== this.told)) this.#showFind(data.find);
+    const moved = fresh || String(before.line) !== String(data.line);
+    if (moved && (fresh || String(data.line) !== String(this.picked))) this.#showLines(data.line, fresh);
   }
 
   close() {
@@ -95,8 +96,7 @@ class Viewer {
   }
 
   #showFind(text) {
-    if (text !== this.find.value && text !== this.told) this.find.value = text;
-    this.told = text;
+    this.find.value = this.told = text;
     this.#search(this.picked === null && this.data.line === null);
   }
 
@@ -154,7 +154,9 @@ class Viewer {
     if (number < 0) return;
     const { line, start, end } = this.hits[number];
     this.currentPaint.add("current", this.rows[line].firstChild, start, end);
-    if (move) bringInto(this.box, this.rows[line]);
+    if (!move) return;
+    bringInto(this.box, this.rows[line]);
+    bringAside(this.box, this.rows[line], start, end);
   }
 
   #clicked(event) {

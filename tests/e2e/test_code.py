@@ -1,0 +1,296 @@
+"""Reading code in a real browser: from the board to a source, along the list, to the diff, up the ladder, by link."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from kbdash.engine import KernelBot
+from kbdash.sample import trap_code
+from tests.e2e.conftest import Open, settled
+
+BOARD = "nvfp4_gemm"
+RUNNER = "NVIDIA"
+ROW_HEIGHT = 35
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def lines(page: Page) -> Locator:
+    return page.locator(".st-key-code .line")
+
+
+def line(page: Page, number: int) -> Locator:
+    return page.locator(f'.st-key-code .line[data-n="{number}"]')
+
+
+def placed(kb: KernelBot, rank: int) -> int:
+    """The submission at a place of the board, from 1."""
+    return int(kb.leaderboard(BOARD, runner=RUNNER)["submission_id"].iloc[rank - 1])
+
+
+def trap(kb: KernelBot, text: str) -> str:
+    """Where a source text of the sample is shown."""
+    for row in kb.leaderboard("nvfp4_dual_gemm", runner=RUNNER).head(40).itertuples():
+        if kb.code(int(row.submission_id), RUNNER) == text:
+            return f"/submission?id={row.submission_id}&runner={RUNNER}&competition=nvfp4"
+    raise AssertionError("the sample has no such text among its leaders")
+
+
+def press(page: Page, table: Locator, row: int) -> None:
+    """Press the first button of a row; the table is a canvas, so the pointer has to look for it."""
+    table.locator("canvas").first.wait_for()
+    table.get_by_test_id(f"glide-cell-0-{row}").wait_for(state="attached")
+    box = table.bounding_box()
+    assert box is not None
+    y = box["y"] + ROW_HEIGHT * (row + 1) + ROW_HEIGHT / 2
+    for x in range(10, int(box["width"]), 20):
+        page.mouse.move(box["x"] + x, y)
+        cursor = "([x, y]) => getComputedStyle(document.elementFromPoint(x, y)).cursor"
+        if page.evaluate(cursor, [box["x"] + x, y]) == "pointer":
+            page.mouse.click(box["x"] + x, y)
+            return
+    raise AssertionError("the row has no button")
+
+
+def test_from_the_board_to_code_diff_ladder_and_by_link_to_the_same_lines(
+    open_page: Open, app: str, kb: KernelBot
+) -> None:
+    page = open_page(f"{app}/nvfp4?problem={BOARD}")
+    press(page, page.locator(".st-key-leaderboard-table").get_by_test_id("stDataFrame"), row=1)
+    expect(page.get_by_role("heading", name=f"Submission {placed(kb, 2)}")).to_be_visible()
+    expect(line(page, 2)).to_have_text(kb.code(placed(kb, 2), RUNNER).splitlines()[1])
+
+    page.get_by_role("link", name="Next (#3)").click()
+    expect(page.get_by_role("heading", name=f"Submission {placed(kb, 3)}")).to_be_visible()
+    expect(line(page, 2)).to_have_text(kb.code(placed(kb, 3), RUNNER).splitlines()[1])
+
+    page.get_by_role("link", name="Diff to the best before").click()
+    expect(page.get_by_role("heading", name="Compare")).to_be_visible()
+    expect(page.locator(".st-key-compare-verdict")).to_contain_text("faster")
+    expect(page.locator(".st-key-diff .line.added").first).to_be_visible()
+    page.wait_for_url(f"**b={placed(kb, 3)}%40{RUNNER}**")
+
+    page.get_by_role("link", name="Ladder").click()
+    expect(page.get_by_role("heading", name="Ladder")).to_be_visible()
+    steps = page.locator(".st-key-ladder-steps tbody tr")
+    expect(steps.first).to_contain_text("+")
+    steps.nth(1).get_by_role("link", name="Code of step").click()
+    expect(lines(page).first).to_be_visible()
+    settled(page)
+
+    line(page, 10).click(position={"x": 12, "y": 8})
+    line(page, 14).click(position={"x": 12, "y": 8}, modifiers=["Shift"])
+    page.wait_for_url("**line=10-14**")
+    page.get_by_role("button", name="Copy link to lines").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+
+    other = open_page(copied)
+    expect(other.locator(".st-key-code .line.picked")).to_have_count(5)
+    expect(line(other, 10)).to_be_in_viewport()
+    assert query(other)["line"] == ["10-14"]
+    assert query(other)["list"] == ["bests"]
+    for number in range(10, 15):
+        assert line(other, number).text_content() == line(page, number).text_content()
+
+
+def test_eight_thousand_lines_stay_usable(open_page: Open, app: str, kb: KernelBot) -> None:
+    text = trap_code.very_long().splitlines()
+    ranked = kb.leaderboard("cholesky").itertuples()
+    long = next(row for row in ranked if len(kb.code(int(row.submission_id), str(row.runner))) > 100_000)
+    page = open_page(f"{app}/submission?id={long.submission_id}&runner={long.runner}&competition=linalg")
+    expect(lines(page)).to_have_count(len(text))
+    seen = "e => e.checkVisibility({ contentVisibilityAuto: true })"
+    assert line(page, 1).evaluate(seen)
+    assert not line(page, 8000).evaluate(seen), "what is out of view is not laid out"
+
+    page.get_by_label("Go to lines").fill("8000-8002")
+    page.get_by_label("Go to lines").press("Enter")
+    expect(line(page, 8000)).to_be_in_viewport()
+    expect(line(page, 8001)).to_have_text(text[8000])
+    page.wait_for_url("**line=8000-8002**")
+
+    wanted = "a[39][38] * d38"
+    page.get_by_label("Find in code").fill(wanted)
+    hits = trap_code.very_long().count(wanted)
+    expect(page.locator(".st-key-code .count")).to_have_text(f"1 of {hits}")
+    expect(page.locator(".st-key-code .line", has_text=wanted)).to_be_in_viewport()
+    page.wait_for_function("[...CSS.highlights.values()].reduce((sum, one) => sum + one.size, 0) > 50")
+    painted = page.evaluate("[...CSS.highlights.values()].reduce((sum, one) => sum + one.size, 0)")
+    assert painted < 4000, "colour is spent on what is in view only"
+
+    page.get_by_role("button", name="Copy", exact=True).click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == trap_code.very_long()
+
+
+def test_find_counts_moves_and_survives_a_reload(open_page: Open, app: str, kb: KernelBot) -> None:
+    page = open_page(f"{app}/submission?id={placed(kb, 1)}&runner={RUNNER}&competition=nvfp4")
+    hits = kb.code(placed(kb, 1), RUNNER).lower().count("const")
+    assert hits > 2
+    box, count = page.get_by_label("Find in code"), page.locator(".st-key-code .count")
+    box.fill("CONST")
+    expect(count).to_have_text(f"1 of {hits}")
+    box.press("Enter")
+    expect(count).to_have_text(f"2 of {hits}")
+    box.press("Shift+Enter")
+    box.press("Shift+Enter")
+    expect(count).to_have_text(f"{hits} of {hits}")
+    page.wait_for_url("**find=CONST**")
+    settled(page)
+    page.reload()
+    expect(count).to_have_text(f"1 of {hits}")
+    expect(box).to_have_value("CONST")
+    box.fill("nowhere to be found")
+    expect(count).to_have_text("no hits")
+    expect(page.get_by_role("button", name="Next hit")).to_be_disabled()
+
+
+@pytest.mark.parametrize("name", ["HTML", "MARKDOWN", "PROMPT", "MIXED_LINE_ENDS", "UNICODE", "CONTROL"])
+def test_hostile_source_is_shown_and_does_nothing(open_page: Open, app: str, kb: KernelBot, name: str) -> None:
+    text: str = getattr(trap_code, name)
+    page = open_page(app + trap(kb, text))
+    page.on("dialog", lambda dialog: pytest.fail(f"a dialog opened: {dialog.message}"))
+    expect(lines(page).first).to_be_visible()
+    shown = page.locator(".st-key-code .text").evaluate("e => [...e.querySelectorAll('.line')].map(l => l.textContent)")
+    ends = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+    assert [one.removesuffix("\n") for one in shown] == ends
+    kinds = page.locator(".st-key-code .text").evaluate(
+        "e => [...new Set([...e.querySelectorAll('*')].map(n => n.tagName))]"
+    )
+    assert kinds == ["DIV"]
+
+
+def test_a_hostile_name_is_only_a_name(open_page: Open, app: str, kb: KernelBot) -> None:
+    board = kb.leaderboard(BOARD, runner=RUNNER)
+    row = board[board["user_name"].str.contains("<img", regex=False)].iloc[0]
+    page = open_page(f"{app}/submission?id={row['submission_id']}&runner={RUNNER}&competition=nvfp4")
+    ladder = open_page(f"{app}/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={row['user_id']}")
+    for one in (page, ladder):
+        expect(one.get_by_test_id("stMarkdown").first).to_be_visible()
+        said = " ".join(one.get_by_test_id("stMarkdown").all_text_contents())
+        assert row["user_name"] in said.replace("\u2060", "")
+        assert one.locator("img[src='x']").count() == 0
+
+
+def test_an_id_on_several_runners_asks_which(open_page: Open, app: str, kb: KernelBot) -> None:
+    several = kb.sql("select submission_id from submissions group by 1 having count(distinct runner) > 1 limit 1")
+    page = open_page(f"{app}/submission?id={several['submission_id'].iloc[0]}")
+    expect(page.get_by_text("has several runs")).to_be_visible()
+    page.locator(".st-key-submission-choices").get_by_role("button").first.click()
+    expect(lines(page).first).to_be_visible()
+    assert "runner" in query(page)
+
+
+def pair(kb: KernelBot) -> str:
+    """Two steps of a ladder that lie apart, so that there is something to fold."""
+    user = kb.leaderboard(BOARD, runner=RUNNER)["user_id"].iloc[1]
+    steps: pd.DataFrame = kb.ladder(BOARD, user, runner=RUNNER)
+    first, last = steps["submission_id"].iloc[-5], steps["submission_id"].iloc[-1]
+    return f"/compare?a={first}@{RUNNER}&b={last}@{RUNNER}"
+
+
+def test_a_diff_folds_opens_splits_swaps_and_leaves(open_page: Open, app: str, kb: KernelBot) -> None:
+    page = open_page(app + pair(kb))
+    diff = page.locator(".st-key-diff")
+    expect(diff.locator(".line.removed").first).to_be_visible()
+    added = diff.locator(".line.added").count()
+    folds = diff.locator(".fold").count()
+    assert folds > 0
+    diff.locator(".fold").first.click()
+    expect(diff.locator(".fold")).to_have_count(folds - 1)
+    diff.get_by_role("button", name="Next change").click()
+    expect(diff.locator(".count")).to_contain_text("1 of")
+
+    page.get_by_role("radio", name="Side by side").click()
+    expect(diff.locator(".pair").first).to_be_visible()
+    page.wait_for_url("**mode=split**")
+    expect(diff.locator(".line.added")).to_have_count(added)
+
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download patch").click()
+    patch = download.value.path().read_text()
+    assert patch.count("\n+") - patch.count("\n+++") == added
+    assert download.value.suggested_filename.endswith("_sample.patch")
+
+    before = query(page)
+    page.get_by_role("button", name="Swap").click()
+    expect(diff.locator(".line.removed")).to_have_count(added)
+    settled(page)
+    assert (query(page)["a"], query(page)["b"]) == (before["b"], before["a"])
+    expect(page.locator(".st-key-compare-verdict")).to_contain_text("slower")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot, dark: bool) -> None:
+    user = kb.leaderboard(BOARD, runner=RUNNER)["user_id"].iloc[1]
+    for path, part in (
+        (f"/submission?id={placed(kb, 2)}&runner={RUNNER}&competition=nvfp4", ".st-key-code .line"),
+        (trap(kb, trap_code.LONG_LINE), ".st-key-code .line"),
+        (pair(kb), ".st-key-diff .line"),
+        (f"/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={user}", ".st-key-ladder-steps .dot"),
+    ):
+        page = open_page(app + path, width=390, height=844, dark=dark)
+        expect(page.locator(part).first).to_be_attached()
+        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, path
+        page.context.close()
+
+
+TOKENS = [
+    ("python", [], "x = 1  # 'note'", [("number", "1"), ("comment", "# 'note'")]),
+    ("python", [], "@triton.jit\ndef f(a=0x1F):", [("meta", "@triton.jit"), ("keyword", "def"), ("number", "0x1F")]),
+    ("python", [], "s = f\"a\\\"b\" + 'c", [("string", 'f"a\\"b"'), ("string", "'c")]),
+    ("python", [], 's = """a\n# b\n""" + None', [
+        ("string", '"""'), ("string", "a"), ("string", "# b"), ("string", '"""'), ("type", "None"),
+    ]),
+    ("python", [[1, 3]], 's = r"""\n#include <a>\nint x; // y\n""" # z', [
+        ("string", 'r"""'), ("meta", "#include"), ("type", "int"), ("comment", "// y"), ("string", '"""'),
+        ("comment", "# z"),
+    ]),
+    ("python", [[1, 2]], '"""/* a\n*/ int b;"""\nc = 1', [
+        ("string", '"""'), ("comment", "/*"), ("comment", " a"), ("comment", "*/"), ("type", "int"), ("string", '"""'),
+        ("number", "1"),
+    ]),
+    ("cpp", [], "/*/ a\nb */ return 1.5e-3f;", [
+        ("comment", "/*"), ("comment", "/ a"), ("comment", "b */"), ("keyword", "return"), ("number", "1.5e-3f"),
+    ]),
+    ("cpp", [], 'auto s = R"x(a\n)" )x"; char c = \'\\\'\';', [
+        ("keyword", "auto"), ("string", 'R"x('), ("string", "a"), ("string", ')" )x"'), ("type", "char"),
+        ("string", "'\\''"),
+    ]),
+    ("text", [], "return 1", []),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def blank(browser: Browser) -> Iterator[Page]:
+    """A page without anything on it, to run a script of ours by itself."""
+    page = browser.new_page()
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize(("language", "embedded", "text", "expected"), TOKENS)
+def test_tokens(
+    blank: Page, language: str, embedded: list[list[int]], text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = blank.evaluate(
+        """async ([source, text, language, embedded]) => {
+          const url = URL.createObjectURL(new Blob([source + "\\nexport { Tokens };"], { type: "text/javascript" }));
+          const { Tokens } = await import(url);
+          const lines = text.split("\\n");
+          const tokens = new Tokens(lines, language, embedded);
+          const found = [];
+          const take = (line) => (kind, start, end) => found.push([kind, line.slice(start, end)]);
+          lines.forEach((line, at) => tokens.line(at, take(line)));
+          return found;
+        }""",
+        [(files("kbdash.ui.code") / "assets" / "tokens.js").read_text(), text, language, embedded],
+    )
+    assert [tuple(token) for token in found] == expected
