@@ -4,11 +4,12 @@
 with placed as (
     select runner, score,
         row_number() over (partition by runner order by score) as place,
+        count(*) over (partition by runner order by score) as at_least_as_fast,
         count(*) over (partition by runner) as users
     from bests($competition, $problem, $runner, $since, $until, $flagged)
     where not impossible
 )
-select runner, score, max(place / users) as share
+select runner, score, max(at_least_as_fast / users) as share
 from placed
 where place = 1 or place = users or place % greatest(1, ceil(users / $points)::int) = 0
 group by runner, score
