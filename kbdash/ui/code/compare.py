@@ -124,9 +124,11 @@ def _ref(one: Submission) -> Ref:
 
 
 def _step(refs: list[Ref], place: int, label: str, icon: str, view: CompareView) -> None:
-    there = 1 <= place < len(refs)
-    query = CompareView(refs[place - 1], refs[place], view.mode).query() if there else None
-    st.page_link(state.target("compare"), label=label, icon=icon, query_params=query, disabled=not there)
+    if not 1 <= place < len(refs):
+        st.caption(f"No {label.lower()}", width="content")
+        return
+    query = CompareView(refs[place - 1], refs[place], view.mode).query()
+    st.page_link(state.target("compare"), label=label, icon=icon, query_params=query)
 
 
 @st.fragment

@@ -118,14 +118,16 @@ def _neighbours(now: Facts, view: SubmissionView) -> None:
 
 
 def _neighbour(word: str, stop: walk.Stop | None, here: walk.Position, view: SubmissionView) -> None:
+    if stop is None:  # the end of the list; a link that is switched off would still take the keyboard there
+        st.caption(f"No {word.lower()}", width="content")
+        return
     st.page_link(
         state.target("submission"),
-        label=f"{word} ({markdown(stop.short)})" if stop else word,
+        label=f"{word} ({markdown(stop.short)})",
         icon=":material/arrow_back:" if word == "Previous" else ":material/arrow_forward:",
         icon_position="left" if word == "Previous" else "right",
-        help=markdown(stop.label) if stop else None,
-        query_params=walk.target(view, here, stop).query() if stop else None,
-        disabled=stop is None,
+        help=markdown(stop.label),
+        query_params=walk.target(view, here, stop).query(),
     )
 
 
