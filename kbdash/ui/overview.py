@@ -77,7 +77,7 @@ def open_board(click_key: str, slug: str, problems: Sequence[str]) -> None:
 def _competition(competition: Competition, rows: pd.DataFrame, unavailable: str | None) -> None:
     slug = competition.slug
     with st.container(horizontal=True, vertical_alignment="center", key=f"head-{slug}"):
-        st.subheader(markdown(competition.title), anchor=False, width="content")
+        st.header(markdown(competition.title), anchor=False, width="content")
         st.page_link(state.target(slug), label="Open", icon=":material/arrow_forward:")
     st.caption(markdown(competition.summary))
     if unavailable:

@@ -68,7 +68,7 @@ def _found(view: UserView) -> None:
     columns = {
         "user": TextColumn("User"),
         "open": ButtonColumn(
-            "", width=75, type="tertiary", key="people-open", on_click=open_user,
+            "Page", width=75, type="tertiary", key="people-open", on_click=open_user,
             args=("people-open", tuple(people["user_id"])),
         ),
         "submissions": NumberColumn("Submissions", format="localized"),
@@ -85,7 +85,7 @@ def _person(view: UserView, user_id: str) -> None:
         parts.nothing(f"No linkable competition has a user with the id {user_id}.", key="person")
         return
     name = person(str(boards["user_name"].iloc[-1]), user_id)
-    st.subheader(markdown(name), anchor=False)
+    st.header(markdown(name), anchor=False)
     parts.tiles(_numbers(boards), key="person")
     place = {"user": user_id, "competition": boards["competition"].iloc[0]}
     share.toolbar(view, boards, share.file_stem("user", user_id), "user", place, key="person")

@@ -64,7 +64,7 @@ def link(app: AppTest) -> dict[str, list[str]]:
 
 def words(app: AppTest) -> str:
     """All text on the page outside of tables and charts."""
-    parts = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.warning, *app.error]
+    parts = [*app.title, *app.header, *app.subheader, *app.markdown, *app.caption, *app.warning, *app.error]
     return "\n".join(part.value for part in parts)
 
 

@@ -63,7 +63,7 @@ def _summary(now: Scene, every: dict[str, object]) -> pd.DataFrame:
 
 def _ratios(now: Scene, every: dict[str, object]) -> None:
     ratios = cached.runner_ratios(now.board.name, **every)
-    st.subheader("Runner against runner", anchor=False)
+    st.header("Runner against runner", anchor=False)
     for kind, words in KINDS.items():
         part = ratios[ratios["kind"] == kind]
         if part.empty:
@@ -85,7 +85,7 @@ def _twins(now: Scene) -> None:
     names = sorted({now.board.name, TWINS[now.board.name]}, reverse=True)
     pairs = cached.paired(names[0], names[1], **{**now.filters, "runner": None})
     labels = tuple(engines.engine().board(name, now.competition.slug).label for name in names)
-    st.subheader("On-prem against Modal", anchor=False)
+    st.header("On-prem against Modal", anchor=False)
     if pairs.empty:
         st.caption("Nobody has a time on both boards with these filters.")
         return
@@ -104,7 +104,7 @@ def _twins(now: Scene) -> None:
 def _shapes(now: Scene) -> None:
     """Times per shape against the best of each; the ranking again over the shapes that are ticked."""
     timings = cached.shapes(now.board.name, now.view.users, top=SHAPE_USERS, **now.filters)
-    st.subheader("Shape by shape", anchor=False)
+    st.header("Shape by shape", anchor=False)
     if timings.empty:
         st.caption("No per-shape timings are logged for these runs.")
         return

@@ -66,7 +66,7 @@ def _bar(now: Scene, attempts: pd.DataFrame, users: tuple[str, ...], runner: str
 
 
 def _ranks(now: Scene, asked: dict[str, object], users: tuple[str, ...]) -> None:
-    st.subheader("Rank over time", anchor=False)
+    st.header("Rank over time", anchor=False)
     history = cached.rank_history(now.board.name, top=BUMP_USERS, **asked)
     parts.chart(
         charts.bump(history, now.theme, users),
@@ -78,7 +78,7 @@ def _ranks(now: Scene, asked: dict[str, object], users: tuple[str, ...]) -> None
 
 
 def _records(now: Scene, records: pd.DataFrame) -> None:
-    st.subheader("Records", anchor=False)
+    st.header("Records", anchor=False)
     with st.container(horizontal=True, key="records-bar"):
         st.caption("Each time the best of the whole field was broken, newest first.")
         share.downloads(records, now.stem("records"), key="records")

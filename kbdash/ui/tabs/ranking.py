@@ -84,7 +84,7 @@ def _every_column(now: Scene, frame: pd.DataFrame) -> tables.Columns:
     view, best = now.view, frame["score"].min()
     period = {"since": view.since, "until": view.until, "hide_flagged": view.hide_flagged}
     return {
-        "tie": TextColumn("", width=28, alignment="right", help="Equal times share a rank."),
+        "tie": TextColumn("=", width=28, alignment="right", help="Equal times share a rank."),
         "rank": NumberColumn("#", width=40, format="%d"),
         "user": TextColumn("User", width=120),
         "time": tables.time_column("Time", now.unit, best, said="Each user's best ranked run that passed."),

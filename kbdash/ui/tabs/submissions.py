@@ -113,7 +113,7 @@ def _status(now: Scene) -> None:
     frame = cached.status_over_time(now.board.name, **now.filters)
     if frame.empty:
         return
-    st.subheader("What became of them", anchor=False)
+    st.header("What became of them", anchor=False)
     parts.chart(
         charts.status(frame, now.theme),
         key="status-chart",

@@ -1,0 +1,243 @@
+"""The page of one submission: facts, code, neighbours; and every way in which a link can miss."""
+
+import pytest
+
+from kbdash.config import DATASET
+from kbdash.engine import KernelBot
+from kbdash.sample import trap_code
+from kbdash.ui.code import submission
+from tests.app.code_pages import BOARD, RUNNER, links, on_several_runners, plain, ranked, sent, with_text
+from tests.app.conftest import Open, healthy, link, open_app, words
+from tests.hub import LoopbackHub
+
+CODE = "kbdash_code"
+
+
+def test_facts_and_code(sample: Open, kb: KernelBot) -> None:
+    row = ranked(kb, 2)
+    app = sample("submission", id=str(row["submission_id"]), runner=RUNNER)
+    assert healthy(app)
+    said = plain(words(app))
+    assert app.title[0].value == f"Submission {row['submission_id']}"
+    for fact in (row["user_name"], BOARD, "B200 (on-prem)", "2 of 65", "with this submission", "UTC"):
+        assert fact in said
+    data = sent(app, CODE)
+    assert data is not None
+    assert data["text"] == kb.code(int(row["submission_id"]), RUNNER)
+    assert data["line"] is None
+    assert "read from disk" in said or "already at hand" in said
+
+
+def test_lines_and_search_come_from_the_link(sample: Open, kb: KernelBot) -> None:
+    app = sample("submission", id=str(ranked(kb, 1)["submission_id"]), line="20-10", find="const")
+    data = sent(app, CODE)
+    assert data is not None
+    assert (data["line"], data["find"]) == ([10, 20], "const")
+    assert link(app)["line"] == ["10-20"]
+
+
+def test_previous_and_next_walk_the_leaderboard(sample: Open, kb: KernelBot) -> None:
+    app = sample("submission", id=str(ranked(kb, 2)["submission_id"]), runner=RUNNER, line="3", find="x")
+    before, after = links(app)["Previous (#1)"], links(app)["Next (#3)"]
+    assert before[0] == after[0] == "submission"
+    assert before[1]["id"] == [str(ranked(kb, 1)["submission_id"])]
+    assert after[1]["id"] == [str(ranked(kb, 3)["submission_id"])]
+    assert after[1]["find"] == ["x"]
+    assert "line" not in after[1]
+    first = sample("submission", id=before[1]["id"][0], runner=RUNNER)
+    assert "Previous" not in " ".join(links(first))
+
+
+def test_the_list_can_be_changed_and_is_kept_in_the_link(sample: Open, kb: KernelBot) -> None:
+    row = ranked(kb, 2)
+    app = sample("submission", id=str(row["submission_id"]), runner=RUNNER)
+    app.segmented_control(key="submission-walk").set_value("bests").run()
+    assert healthy(app)
+    assert link(app)["list"] == ["bests"]
+    steps = kb.ladder(BOARD, row["user_id"], runner=RUNNER)
+    before = next(target for label, target in links(app).items() if label.startswith("Previous"))
+    assert before[1]["id"] == [str(steps["submission_id"].iloc[-2])]
+    assert before[1]["list"] == ["bests"]
+
+
+def test_what_is_not_on_the_board_is_walked_among_its_users_own(sample: Open, kb: KernelBot) -> None:
+    attempts = kb.progression(BOARD, users=[ranked(kb, 2)["user_id"]], runner=RUNNER)
+    other = attempts[~attempts["is_best"]].iloc[0]
+    app = sample("submission", id=str(other["submission_id"]))
+    assert healthy(app)
+    assert app.segmented_control(key="submission-walk").value == "user"
+    assert f"of {len(attempts)}" in plain(words(app))
+
+
+def test_it_leads_to_the_diff_with_the_best_before_and_to_the_ladder(sample: Open, kb: KernelBot) -> None:
+    row = ranked(kb, 2)
+    steps = kb.ladder(BOARD, row["user_id"], runner=RUNNER)
+    found = links(sample("submission", id=str(row["submission_id"]), runner=RUNNER))
+    page, query = found["Diff to the best before"]
+    assert page == "compare"
+    assert query == {"a": [f"{steps['submission_id'].iloc[-2]}@{RUNNER}"], "b": [f"{row['submission_id']}@{RUNNER}"]}
+    assert found["Ladder"] == (
+        "ladder",
+        {"competition": ["nvfp4"], "problem": [BOARD], "runner": [RUNNER], "user": [row["user_id"]]},
+    )
+    assert found["Diff to rank 1"][1]["b"] == [f"{ranked(kb, 1)['submission_id']}@{RUNNER}"]
+
+
+def test_a_first_time_has_no_best_before(sample: Open, kb: KernelBot) -> None:
+    steps = kb.ladder(BOARD, ranked(kb, 2)["user_id"], runner=RUNNER)
+    app = sample("submission", id=str(steps["submission_id"].iloc[0]))
+    assert "Diff to the best before" not in links(app)
+    assert "the first ranked time" in plain(words(app))
+
+
+def test_an_id_on_several_runners_asks_which(sample: Open, kb: KernelBot) -> None:
+    id_, runners = on_several_runners(kb)
+    app = sample("submission", id=id_)
+    assert healthy(app)
+    assert "has several runs" in plain(words(app))
+    assert sent(app, CODE) is None
+    choices = [button for button in app.button if str(button.key).startswith("submission-choice-")]
+    assert len(choices) == len(runners)
+    choices[0].click().run()
+    assert healthy(app)
+    assert sent(app, CODE) is not None
+    assert link(app)["runner"][0] in runners
+
+
+@pytest.mark.parametrize("wrong", [{"runner": "NOWHERE"}, {"competition": "nothing"}])
+def test_an_id_elsewhere_is_offered_where_it_is(sample: Open, kb: KernelBot, wrong: dict[str, str]) -> None:
+    app = sample("submission", id=str(ranked(kb, 1)["submission_id"]), **wrong)
+    assert healthy(app)
+    assert "It is here" in plain(words(app))
+    app.button(key="submission-choice-0").click().run()
+    assert sent(app, CODE) is not None
+
+
+def test_an_unknown_id_says_so(sample: Open) -> None:
+    app = sample("submission", id="1")
+    assert not app.exception
+    assert "There is no submission 1 in this dataset." in plain(words(app))
+    assert sent(app, CODE) is None
+
+
+def test_without_an_id_the_page_asks_for_one(sample: Open, kb: KernelBot) -> None:
+    app = sample("submission")
+    assert healthy(app)
+    id_ = str(ranked(kb, 1)["submission_id"])
+    app.text_input(key="submission-number").set_value(f" {id_} ").run()
+    assert link(app)["id"] == [id_]
+    assert sent(app, CODE) is not None
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        {"id": "x"},
+        {"id": "-5"},
+        {"id": "99999999999999999999999"},
+        {"id": ["1", "2"]},
+        {"line": "a-b"},
+        {"line": "0"},
+        {"find": "x" * 5000},
+        {"list": "everything"},
+        {"from": "yesterday", "to": "2026-13-45"},
+        {"runner": "<b>", "competition": "../.."},
+        {"what": "ever"},
+    ],
+)
+def test_junk_in_the_link_never_breaks_the_page(sample: Open, kb: KernelBot, junk: dict[str, str]) -> None:
+    app = sample("submission", **{"id": str(ranked(kb, 1)["submission_id"]), **junk})
+    assert not app.exception
+    assert "met an error of its own" not in words(app)
+
+
+@pytest.mark.parametrize("missing", [None, ""])
+def test_no_code_is_said_and_nothing_is_shown(sample: Open, kb: KernelBot, missing: str | None) -> None:
+    wanted = "holds no source text" if missing is None else "is empty"
+    for row in kb.leaderboard("nvfp4_dual_gemm", runner=RUNNER).head(40).itertuples():
+        found = kb.source_text(int(row.submission_id), RUNNER)
+        if found.notes and wanted in found.notes[0]:
+            break
+    app = sample("submission", id=str(row.submission_id), runner=RUNNER)
+    assert healthy(app)
+    assert wanted in words(app)
+    assert sent(app, CODE) is None
+
+
+def test_a_submission_without_any_run_opens(sample: Open, kb: KernelBot) -> None:
+    failed = kb.sql("select submission_id from submissions where runner is null and problem = 'nvfp4_gemm' limit 1")
+    app = sample("submission", id=str(failed["submission_id"].iloc[0]))
+    assert healthy(app)
+    assert "no runner" in plain(words(app))
+    assert sent(app, CODE) is not None
+
+
+def test_flags_stand_with_their_reason(sample: Open, kb: KernelBot) -> None:
+    flagged = kb.sql("select submission_id, runner, problem from submissions where problem = 'amd-mixed-mla'")
+    board = kb.leaderboard("amd-mixed-mla")
+    row = board[board["flags"] != ""].iloc[0]
+    app = sample("submission", id=str(row["submission_id"]), runner=row["runner"])
+    assert len(flagged)
+    assert "Flagged." in words(app)
+    assert row["flags"] in plain(words(app))
+
+
+def test_the_same_code_elsewhere_is_listed(sample: Open, kb: KernelBot) -> None:
+    shared = kb.sql("select code_id from submissions group by 1 having count(distinct user_id) > 2 limit 1")
+    rows = kb.sql(
+        f"select submission_id, runner, user_name from submissions where code_id = {shared['code_id'].iloc[0]}"
+    )
+    app = sample("submission", id=str(rows["submission_id"].iloc[0]), runner=rows["runner"].iloc[0])
+    assert healthy(app)
+    table = app.dataframe[-1].value
+    assert set(table["user"]) == set(rows["user_name"].iloc[1:]) | (set(rows["user_name"]) & set(table["user"]))
+    assert len(table) == len(rows) - 1
+
+
+def test_hostile_code_goes_to_the_browser_as_data_only(sample: Open, kb: KernelBot) -> None:
+    app = sample("submission", id=with_text(kb, trap_code.HTML), runner=RUNNER)
+    data = sent(app, CODE)
+    assert data is not None
+    assert data["text"] == trap_code.HTML
+    assert "<script>" not in words(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("10-20", (10, 20)), ("20-10", (10, 20)), ("7", (7, 7)), ("", None), ("x", None), ("None", None)],
+)
+def test_lines_told_by_the_browser_are_read_like_a_link(text: str, lines: tuple[int, int] | None) -> None:
+    assert submission.lines_in(text) == lines
+
+
+@pytest.fixture
+def strict(environment: pytest.MonkeyPatch, hub: LoopbackHub, tmp_path_factory: pytest.TempPathFactory) -> Open:
+    """The app over a Hub of the test's own, with nothing known about its files yet."""
+    environment.setenv("HF_ENDPOINT", hub.endpoint)
+    environment.setenv("KBDASH_SOURCE", DATASET)
+    environment.setenv("KBDASH_CACHE", str(tmp_path_factory.mktemp("cache")))
+    return open_app
+
+
+def test_a_failing_hub_leaves_the_facts_and_heals(strict: Open, hub: LoopbackHub, kb: KernelBot) -> None:
+    row = ranked(kb, 2)
+    hub.faults.cut_after(200_000, "/cdn/*")
+    app = strict("submission", id=str(row["submission_id"]), runner=RUNNER, competition="nvfp4")
+    assert not app.exception
+    assert plain(row["user_name"]) in plain(words(app))
+    assert ":material/error:" in words(app)
+    assert sent(app, CODE) is None
+    hub.faults.clear()
+    app.run()
+    assert healthy(app)
+    data = sent(app, CODE)
+    assert data is not None
+    assert data["text"] == kb.code(int(row["submission_id"]), RUNNER)
+    assert "fetched for this view" in words(app)
+
+
+def test_a_text_that_is_at_hand_costs_nothing(strict: Open, hub: LoopbackHub, kb: KernelBot) -> None:
+    first, second = (str(ranked(kb, place)["submission_id"]) for place in (1, 2))
+    assert "fetched for this view" in words(strict("submission", id=first, runner=RUNNER))
+    app = strict("submission", id=second, runner=RUNNER)
+    assert "already at hand" in words(app)
