@@ -38,12 +38,18 @@ class Settings:
             endpoint=(environ.get("HF_ENDPOINT") or HUB).rstrip("/"),
             # Pasted tokens bring line ends along, which no header can carry.
             token="".join(environ.get("HF_TOKEN", "").split()) or _stored_token(),
+            newer_every_seconds=_seconds(environ.get("KBDASH_NEWER_SECONDS", ""), cls.newer_every_seconds),
         )
         return replace(settings, cache=Path(cache).expanduser()) if cache else settings
 
     def with_source(self, source: str) -> "Settings":
         """The same settings for another source."""
         return replace(self, source=source)
+
+
+def _seconds(text: str, default: float) -> float:
+    """A whole number of seconds; anything else is the default."""
+    return float(text) if text.isascii() and text.isdigit() else default
 
 
 def _stored_token() -> str | None:
