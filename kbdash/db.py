@@ -51,6 +51,9 @@ class Database:
         self._lock = threading.Lock()
         self._tried_at = 0.0
         self._attached: dict[str, Attached] = {}
+        self._met: set[tuple[str, str]] = set()
+        self._turns: dict[str, threading.Lock] = {}
+        self._kept: set[str] = set()
         self._connection = open_connection(source, settings)
         _load_catalog(self._connection)
         self._attach(_planned(source))
@@ -64,7 +67,16 @@ class Database:
         """Answer of sql/<question>.sql with the given parameters bound."""
         text = sql_text(question)
         wanted = set(re.findall(r"\$([a-z_]+)", _without_comments(text)))
-        return self._run(text, {name: value for name, value in parameters.items() if name in wanted})
+        bound = {name: value for name, value in parameters.items() if name in wanted}
+        place = str(parameters.get("competition"))
+        if (question, place) in self._met:
+            return self._run(text, bound)
+        # The first to ask fetches the columns; whoever asks meanwhile waits and finds them here.
+        with self._turns.setdefault(place, threading.Lock()):
+            self._keep(place)
+            answer = self._run(text, bound)
+            self._met.add((question, place))
+        return answer
 
     def sql(self, text: str) -> pd.DataFrame:
         """Answer of any one SELECT; everything else is refused."""
@@ -103,6 +115,16 @@ class Database:
                 raise damaged("it holds bytes that are no text") from error
             except pa.ArrowException as error:
                 raise QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.") from error
+
+    def _keep(self, slug: str) -> None:
+        """Keep the rows of a legacy competition: grouping its runs costs more than any question about them."""
+        item = self._attached.get(slug)
+        if item is None or item.competition.family != "legacy" or slug in self._kept:
+            return
+        view, rows = _view_name(item.competition), f'"rows of {slug}"'
+        self._run(f"create or replace table {rows} as from {view}", {})
+        self._run(f"create or replace view {view} as from {rows}", {})
+        self._kept.add(slug)
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -176,6 +198,7 @@ class Database:
             *(["view_shapes"] if competition.family == "legacy" else []),
         ):
             self._run(_filled(sql_text(template), names), {})
+        self._kept.discard(competition.slug)
         return replace(item, problem=None)
 
 

@@ -160,11 +160,11 @@ def submissions(
         "descending": descending,
         "size": size,
     }
-    total = _count(engine.frame("submissions", **asked | {"size": 1, "skip": 0}))
+    total: int = engine.frame("submissions_total", **asked)["total"].tolist()[0]
     pages = max(1, -(-total // size))
     wanted = min(max(page, 1), pages)
     rows = engine.frame("submissions", **asked, skip=(wanted - 1) * size)
-    return Page(rows.drop(columns="total"), total, wanted, pages)
+    return Page(rows, total, wanted, pages)
 
 
 def status_over_time(engine: Engine, problem: str, **scope: Unpack[Scope]) -> pd.DataFrame:
@@ -309,11 +309,6 @@ def _each(engine: Engine, places: Iterable[str], question: str, **parameters: ob
     answers = [engine.frame(question, competition=place, **parameters) for place in tuple(places) or (NOTHING,)]
     filled = [answer for answer in answers if len(answer)] or answers[:1]
     return pd.concat(filled, ignore_index=True)
-
-
-def _count(rows: pd.DataFrame) -> int:
-    totals: list[int] = rows["total"].tolist()
-    return totals[0] if totals else 0
 
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -38,27 +38,34 @@ where (in_problem is null or problem = in_problem)
     and (first_day is null or problem is null or submitted_at >= first_day::date::timestamptz)
     and (last_day is null or problem is null or submitted_at < (last_day::date + 1)::timestamptz);
 
+-- What each user did per problem and runner (null: submissions that never ran): tries, passes, and their best row.
+create or replace macro tried(in_competition, in_problem, in_runner, first_day, last_day, with_flagged) as table
+select
+    problem,
+    runner,
+    user_id,
+    count(*) as tries,
+    count(*) filter (counts) as passes,
+    min(submitted_at) as first_at,
+    max(submitted_at) as last_at,
+    arg_min(
+        {board: leaderboard_id, user_name: user_name, score: score, submission_id: submission_id,
+         submitted_at: submitted_at, file_row: file_row, impossible: impossible},
+        (impossible, score, submitted_at, submission_id)
+    ) filter (counts and (with_flagged or flags = '')) as best
+from entries(in_competition, in_problem, in_runner, first_day, last_day)
+group by problem, runner, user_id;
+
 -- Each user's best row per problem and runner, and how often they tried.
 -- submissions = tries on that runner, and those that never got to run anywhere.
 -- Materialized, because DuckDB turns the window below into a join of two scans of the file.
 create or replace macro bests(in_competition, in_problem, in_runner, first_day, last_day, with_flagged) as table
-with tried as materialized (
-    select
-        problem,
-        runner,
-        user_id,
-        count(*) as tries,
-        arg_min(
-            {board: leaderboard_id, user_name: user_name, score: score, submission_id: submission_id,
-             submitted_at: submitted_at, file_row: file_row, impossible: impossible},
-            (impossible, score, submitted_at, submission_id)
-        ) filter (counts and (with_flagged or flags = '')) as best
-    from entries(in_competition, in_problem, in_runner, first_day, last_day)
-    group by problem, runner, user_id
+with people as materialized (
+    from tried(in_competition, in_problem, in_runner, first_day, last_day, with_flagged)
 ),
 totalled as (
     select *, tries + coalesce(sum(tries) filter (runner is null) over (partition by problem, user_id), 0) as submissions
-    from tried
+    from people
 )
 select
     problem, runner, user_id, unnest(best), submissions::bigint as submissions,

@@ -1,10 +1,10 @@
 -- All submissions of a problem, filtered, sorted, one page of them.
 -- $competition, $problem, $runner, $since, $until, $users (empty: all), $passed (null: all), $text (null, or part of a
--- file or user name), $flagged, $sort, $descending, $size, $skip. total = rows that match.
+-- file or user name), $flagged, $sort, $descending, $size, $skip.
 -- Missing values come last whichever way it is sorted; ties are broken by time, id and runner.
 with matching as (
-    select *, count(*) over () as total,
-        case $sort when 'score' then score when 'submission_id' then submission_id
+    select *,
+        case $sort when 'score' then if(isnan(score), null, score) when 'submission_id' then submission_id
             when 'submitted_at' then epoch(submitted_at) end as number_key,
         case $sort when 'user_name' then lower(user_name) when 'status' then status when 'file_name' then lower(file_name)
             when 'runner' then runner end as text_key
@@ -14,7 +14,7 @@ with matching as (
         and ($flagged or flags = '')
         and ($text is null or contains(lower(file_name), lower($text)) or contains(lower(user_name), lower($text)))
 )
-select submission_id, runner, user_name, user_id, submitted_at, status, mode, passed, score, file_name, code_id, flags, total
+select submission_id, runner, user_name, user_id, submitted_at, status, mode, passed, score, file_name, code_id, flags
 from matching
 order by
     case when $descending then number_key end desc nulls last,
