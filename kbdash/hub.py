@@ -17,6 +17,7 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.hf_api import RepoSibling
 
 from kbdash.config import Settings
 from kbdash.errors import DataUnavailable
@@ -45,11 +46,16 @@ def resolve(dataset: str, revision: str | None, settings: Settings) -> Revision:
         raise DataUnavailable(f"The Hub named no commit for {dataset}.", advice="Try again later.")
     prefix = f"{settings.endpoint}/datasets/{dataset}/resolve/{info.sha}/"
     files = tuple(
-        DataFile(sibling.rfilename, prefix + sibling.rfilename, sibling.size or 0, info.sha)
+        DataFile(sibling.rfilename, prefix + sibling.rfilename, sibling.size or 0, _content_id(sibling, info.sha))
         for sibling in info.siblings or ()
         if sibling.rfilename.endswith(".parquet") and "/" not in sibling.rfilename
     )
     return Revision(dataset, info.sha, _licence(info), files, prefix)
+
+
+def _content_id(sibling: RepoSibling, commit: str) -> str:
+    """What stays the same as long as the file's bytes do, so that what is known of them outlives a commit."""
+    return str(sibling.lfs.sha256 if sibling.lfs else sibling.blob_id or commit)
 
 
 def latest_commit(dataset: str, revision: str | None, settings: Settings) -> str | None:
