@@ -14,10 +14,10 @@ from kbdash.ui import cached
 from kbdash.ui.engines import engine
 from kbdash.view import Ref
 
-BUDGET_BYTES = 24_000_000  # what a page may move without being asked; a page of the large files has about ten million
+BUDGET_BYTES = 24_000_000  # what a ladder may move before it asks; one page of the large files has about ten million
 AT_ONCE = 8  # pairs whose texts are held in memory together
-MOST_HELD = 1000
 _HELD = "_changes"
+_MOST_LADDERS = 8
 
 Pair = tuple[Ref, Ref]
 
@@ -32,38 +32,34 @@ class Change:
 
 @dataclass
 class Changes:
-    """What this session has counted of one dataset version, and the bytes it moved for that."""
+    """What this session has counted of one ladder, and the bytes it moved for that."""
 
+    competition: str
     known: dict[Pair, Change] = field(default_factory=dict)
     moved: int = 0
 
+    def count(self, pairs: Sequence[Pair]) -> None:
+        """Count these pairs, first ones first, until the budget is spent."""
+        kb, spent = engine(), 0
+        for first in range(0, len(pairs), AT_ONCE):
+            some = pairs[first : first + AT_ONCE]
+            texts, moved = _read(kb, some, self.competition, BUDGET_BYTES - spent)
+            spent += moved
+            self.known |= {(a, b): _change(texts[a], texts[b]) for a, b in some if a in texts and b in texts}
+            if spent >= BUDGET_BYTES:
+                break
+        self.moved += spent
 
-def counted() -> Changes:
-    """The changes counted so far."""
-    kb = engine()
-    version, held = st.session_state.get(_HELD, ("", Changes()))
-    if version != kb.source.version:
-        held = Changes()
-        st.session_state[_HELD] = (kb.source.version, held)
-    known: Changes = held
-    return known
 
-
-def count(pairs: Sequence[Pair], competition: str, budget: int = BUDGET_BYTES) -> None:
-    """Count the changes of these pairs, first ones first, until the budget is spent."""
-    kb, held, spent = engine(), counted(), 0
-    for first in range(0, len(pairs), AT_ONCE):
-        some = pairs[first : first + AT_ONCE]
-        texts, moved = _read(kb, some, competition, budget - spent)
-        spent += moved
-        held.moved += moved
-        for pair in some:
-            if all(ref in texts for ref in pair):
-                held.known[pair] = _change(texts[pair[0]], texts[pair[1]])
-        if spent >= budget:
-            break
-    while len(held.known) > MOST_HELD:
-        held.known.pop(next(iter(held.known)))
+def changes_of(competition: str, *ladder: str) -> Changes:
+    """What was counted so far of a ladder, named by whatever tells it apart from others."""
+    held: dict[tuple[str, ...], Changes] = st.session_state.setdefault(_HELD, {})
+    key = (engine().source.version, competition, *ladder)
+    if key not in held:
+        held[key] = Changes(competition)
+        while len(held) > _MOST_LADDERS:
+            held.pop(next(iter(held)))
+    return held[key]
 
 
 def _read(

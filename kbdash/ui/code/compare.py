@@ -37,8 +37,7 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="compare-tools"):
         _ladder(before, after, view)
         st.button("Swap", key="compare-swap", icon=":material/swap_horiz:", on_click=_swap, args=(old.ref, new.ref))
-    with parts.boundary("diff-problem"):
-        _diff(old, new)
+    _diff(old, new)
 
 
 def _ask_for_both(view: CompareView) -> None:
@@ -136,6 +135,11 @@ def _diff(old: Facts, new: Facts) -> None:
     view = state.view(CompareView)
     if (view.a, view.b) != (old.ref, new.ref) and not _meant(view, old, new):
         st.rerun()
+    with parts.boundary("diff-problem"):
+        _changes(old, new, view)
+
+
+def _changes(old: Facts, new: Facts, view: CompareView) -> None:
     before, after = texts.text_of(old.submission), texts.text_of(new.submission)
     changes = diff.compare(before.text, after.text)
     _bar(view, before, after, changes, old, new)

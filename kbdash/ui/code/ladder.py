@@ -11,6 +11,7 @@ from kbdash.catalog import runner_name
 from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.board import person
 from kbdash.ui.code import changes, climb, components, texts
+from kbdash.ui.code.changes import Changes, Pair, changes_of
 from kbdash.ui.code.facts import strip
 from kbdash.ui.engines import engine
 from kbdash.ui.escape import markdown
@@ -40,7 +41,7 @@ def show() -> None:
         parts.nothing("No ranked run of this user passed in that time.", key="ladder")
         return
     _numbers(steps)
-    _steps(view, steps, competition)
+    _steps(view, steps, changes_of(competition, problem, runner, view.user))
 
 
 def _runner(view: LadderView, runners: Sequence[str]) -> str:
@@ -73,11 +74,11 @@ def _numbers(steps: pd.DataFrame) -> None:
     )
 
 
-def _steps(view: LadderView, steps: pd.DataFrame, competition: str) -> None:
+def _steps(view: LadderView, steps: pd.DataFrame, counted: Changes) -> None:
+    competition = counted.competition
     shown = steps.iloc[::-1].head(view.top)
     pairs = climb.pairs(steps)
     wanted = [pairs[step] for step in shown["step"] if step in pairs]
-    counted = changes.counted()
     missing = [pair for pair in wanted if pair not in counted.known]
     with st.container(horizontal=True, vertical_alignment="center", key="ladder-bar"):
         st.caption(_said(len(shown), len(steps), counted.moved))
@@ -87,12 +88,12 @@ def _steps(view: LadderView, steps: pd.DataFrame, competition: str) -> None:
     components.ladder(
         climb.data(steps, shown, counted.known, competition, share.full_link),
         key="ladder-steps",
-        on_open=partial(_open, steps=steps, competition=competition),
+        on_open=partial(open_step, steps=steps, competition=competition),
     )
     if len(shown) < len(steps):
         st.button("Show earlier steps", key="ladder-more", on_click=state.change, kwargs={"top": view.top + 15})
     if missing:
-        _count(missing, competition)
+        _count(counted, missing)
 
 
 def _said(shown: int, of: int, moved: int) -> str:
@@ -101,25 +102,25 @@ def _said(shown: int, of: int, moved: int) -> str:
     return f"{newest}, fastest on top.{read}"
 
 
-def _count(missing: Sequence[changes.Pair], competition: str) -> None:
+def _count(counted: Changes, missing: Sequence[Pair]) -> None:
     """Count what is missing: at once while the budget lasts, afterwards when the reader asks."""
-    spent = changes.counted().moved
-    if engine().source.kind == "hub" and spent >= changes.BUDGET_BYTES:
+    if engine().source.kind == "hub" and counted.moved >= changes.BUDGET_BYTES:
         st.button(
             f"Count the changed lines of {count_text(len(missing))} more steps",
             key="ladder-count",
             help=f"Reads their texts from the Hub: up to {bytes_text(changes.BUDGET_BYTES)} at a time.",
-            on_click=changes.count,
-            args=(missing, competition),
+            on_click=counted.count,
+            args=(missing,),
         )
         return
+    before = (len(counted.known), counted.moved)
     with st.spinner("Counting changed lines"):
-        changes.count(missing, competition)
-    if any(pair in changes.counted().known for pair in missing):
+        counted.count(missing)
+    if (len(counted.known), counted.moved) != before:
         st.rerun()
 
 
-def _open(told: str, steps: pd.DataFrame, competition: str) -> None:
+def open_step(told: str, steps: pd.DataFrame, competition: str) -> None:
     """Open the diff or the code of a step, from a callback; what the browser sent is looked up, never trusted."""
     kind, _, number = told.partition(":")
     rows = {str(row["step"]): row for row in tables.rows(steps)}

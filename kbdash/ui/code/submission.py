@@ -32,8 +32,7 @@ def show() -> None:
     now = facts_of(one)
     _head(now)
     _neighbours(now, view)
-    with parts.boundary("code-problem"):
-        _code(now)
+    _code(now)
     with parts.boundary("same-problem"):
         _same_code(now)
 
@@ -137,6 +136,11 @@ def _code(now: Facts) -> None:
     view = state.view(SubmissionView)
     if view.id != now.submission.submission_id:
         st.rerun()
+    with parts.boundary("code-problem"):
+        _text(now, view)
+
+
+def _text(now: Facts, view: SubmissionView) -> None:
     found = texts.text_of(now.submission)
     with st.container(horizontal=True, vertical_alignment="center", key="code-bar"):
         st.caption(texts.facts(found))
