@@ -107,7 +107,7 @@ def chart(
     key: str,
     alt: str,
     file_name: str,
-    table: pd.DataFrame | None = None,
+    table: Callable[[], pd.DataFrame],
     on_point: Callable[[Sequence[object]], None] | None = None,
 ) -> None:
     """A figure that can be saved as PNG, with its numbers one click away; a click on a point calls `on_point`."""
@@ -122,9 +122,10 @@ def chart(
             config=charts.config(file_name),
             alt=alt,
         )
-    if table is not None:
-        with st.expander("The same as a table", type="compact", key=f"{key}-twin"):
-            st.dataframe(table, hide_index=True, key=f"{key}-table", alt=alt)
+    # Nobody waits for a table that is not open.
+    twin = st.expander("The same as a table", type="compact", key=f"{key}-twin", on_change="rerun")
+    if twin.open:
+        twin.dataframe(table(), hide_index=True, key=f"{key}-table", alt=alt)
     points: list[dict[str, Any]] = cast(dict[str, Any], event)["selection"]["points"] if on_point else []
     if on_point and points and points[0].get("customdata"):
         on_point(points[0]["customdata"])

@@ -57,6 +57,25 @@ def test_charts_send_at_most_5000_points(sample: Open, tab: str) -> None:
         assert 0 < points <= 5000
 
 
+@pytest.mark.parametrize(
+    ("tab", "key", "column"),
+    [
+        ("distribution", "distribution-chart", "lo (µs)"),
+        ("progression", "progression-chart", "best_so_far (µs)"),
+        ("progression", "bump-chart", "rank"),
+        ("hardware", "runners-chart", "Users"),
+        ("hardware", "paired-chart", "score_a (µs)"),
+        ("submissions", "status-chart", "day"),
+    ],
+)
+def test_every_chart_has_its_table(sample: Open, tab: str, key: str, column: str) -> None:
+    app = sample("nvfp4", problem="nvfp4_dual_gemm", tab=tab)
+    assert not any(column in table.value for table in app.dataframe)
+    app.session_state[f"{key}-twin"] = True
+    app.run()
+    assert any(column in table.value for table in app.dataframe)
+
+
 def _length(values: Any) -> int:
     """Values of a trace; plotly sends arrays as base64 of fixed-size numbers or as lists."""
     if isinstance(values, dict):

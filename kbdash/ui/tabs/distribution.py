@@ -34,7 +34,7 @@ def show(now: Scene) -> None:
         key="distribution-chart",
         alt=f"Distribution of times on {now.board.name}",
         file_name=now.stem(question),
-        table=tables.readable(frame, now.unit),
+        table=lambda: tables.readable(frame, now.unit),
     )
     st.caption(
         "Pale: all submissions that passed. Front: each user's best." if not now.view.ecdf else "Each user counts once."

@@ -1,5 +1,7 @@
 """Machines against each other: runners, the on-prem and Modal twins, shapes."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn
@@ -37,7 +39,7 @@ def show(now: Scene) -> None:
         key="runners-chart",
         alt=f"Users' best times on {now.board.name}, per runner",
         file_name=now.stem("runners"),
-        table=_summary(now, every),
+        table=lambda: _summary(now, every),
     )
     if len(now.runners) > 1:
         _ratios(now, every)
@@ -76,7 +78,7 @@ def _ratios(now: Scene, every: dict[str, object]) -> None:
             key=f"ratio-{name}",
             alt=f"{words}: ratio of times between runners on {now.board.name}",
             file_name=now.stem(f"ratios-{name}"),
-            table=tables.readable(part, now.unit),
+            table=partial(tables.readable, part, now.unit),
         )
 
 
@@ -97,7 +99,7 @@ def _twins(now: Scene) -> None:
         key="paired-chart",
         alt=f"Best times of the same users on {names[0]} and {names[1]}",
         file_name=now.stem("paired"),
-        table=tables.readable(pairs, now.unit),
+        table=lambda: tables.readable(pairs, now.unit),
     )
 
 
@@ -121,7 +123,7 @@ def _shapes(now: Scene) -> None:
         key="shapes-chart",
         alt=f"Time per shape on {now.board.name}, as a multiple of the best",
         file_name=now.stem("shapes"),
-        table=kept,
+        table=lambda: kept,
     )
     _shape_ranking(now, ranking, len(chosen), len(specs))
 

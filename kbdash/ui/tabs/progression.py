@@ -34,7 +34,7 @@ def show(now: Scene) -> None:
         key="progression-chart",
         alt=f"Attempts and best times so far on {now.board.name}",
         file_name=now.stem("progression"),
-        table=tables.readable(attempts, now.unit),
+        table=lambda: tables.readable(attempts, now.unit),
         on_point=lambda data: open_point(data, now),
     )
     _ranks(now, asked, users)
@@ -73,7 +73,7 @@ def _ranks(now: Scene, asked: dict[str, object], users: tuple[str, ...]) -> None
         key="bump-chart",
         alt=f"Ranks over time of the first {BUMP_USERS} of {now.board.name}",
         file_name=now.stem("ranks"),
-        table=tables.readable(history, now.unit),
+        table=lambda: tables.readable(history, now.unit),
     )
 
 
