@@ -1,7 +1,10 @@
 """The page of one submission: facts, code, neighbours; and every way in which a link can miss."""
 
+from pathlib import Path
+
 import pytest
 
+from kbdash.code import Indexing
 from kbdash.config import DATASET
 from kbdash.engine import KernelBot
 from kbdash.sample import trap_code
@@ -234,6 +237,27 @@ def test_a_failing_hub_leaves_the_facts_and_heals(strict: Open, hub: LoopbackHub
     assert data is not None
     assert data["text"] == kb.code(int(row["submission_id"]), RUNNER)
     assert "fetched for this view" in words(app)
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (Indexing(1024, 4096), "1,024 of 4,096 rows"),
+        (Indexing(problem="The Hub answered 503."), "The Hub answered 503."),
+        (Indexing(4096, 4096), None),
+    ],
+)
+def test_progress_of_the_index_is_shown_beside_the_text(
+    environment: pytest.MonkeyPatch, sample_folder: Path, kb: KernelBot, state: Indexing, said: str | None
+) -> None:
+    environment.setenv("KBDASH_SOURCE", str(sample_folder))
+    environment.setattr(KernelBot, "index_code", lambda self, competition: state)
+    app = open_app("submission", id=str(ranked(kb, 1)["submission_id"]), runner=RUNNER)
+    assert healthy(app)
+    assert sent(app, CODE) is not None
+    shown = plain(words(app)) + " ".join(bar.proto.text for bar in app.get("progress"))
+    assert said in shown if said else "index of texts" not in shown
+    assert len(app.get("progress")) == (said is not None and state.problem is None)
 
 
 def test_a_text_that_is_at_hand_costs_nothing(strict: Open, hub: LoopbackHub, kb: KernelBot) -> None:

@@ -184,7 +184,7 @@ def _same_code(now: Facts) -> None:
     if now.submission.code_id is None:
         return
     twins = cached.same_code_elsewhere(now.submission)
-    st.subheader("Same code elsewhere", anchor=False)
+    st.header("Same code elsewhere", anchor=False)
     if twins.empty:
         st.caption("Nobody else sent this text, and it ran nowhere else.")
         return
