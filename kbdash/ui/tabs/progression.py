@@ -8,10 +8,11 @@ from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
 from kbdash import charts
 from kbdash.catalog import runner_name
-from kbdash.ui import cached, parts, share, tables
-from kbdash.ui.board import Scene
+from kbdash.ui import cached, parts, share, state, tables
+from kbdash.ui.board import Scene, person
+from kbdash.ui.escape import markdown
 from kbdash.units import MISSING, count_text
-from kbdash.view import SubmissionView
+from kbdash.view import LadderView, SubmissionView
 
 DEFAULT_USERS = 5
 BUMP_USERS = 10
@@ -37,6 +38,7 @@ def show(now: Scene) -> None:
         table=lambda: tables.readable(attempts, now.unit),
         on_point=lambda data: open_point(data, now),
     )
+    _ladders(now, ranked[ranked["user_id"].isin(users)], runner)
     _ranks(now, asked, users)
     _records(now, records)
 
@@ -63,6 +65,18 @@ def _bar(now: Scene, attempts: pd.DataFrame, users: tuple[str, ...], runner: str
             now.view, attempts, now.stem("progression"), "progression",
             {**now.parameters, "runner": runner, "users": list(users), "limit": 4000}, key="progression",
         )  # fmt: skip
+
+
+def _ladders(now: Scene, shown: pd.DataFrame, runner: str) -> None:
+    """Where each user's personal bests, and the diffs between them, are told one by one."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="progression-ladders"):
+        st.caption("Ladder of", width="content")
+        for row in tables.rows(shown):
+            ladder = LadderView(
+                now.competition.slug, now.board.name, runner, row["user_id"], now.view.since, now.view.until
+            )
+            label = markdown(person(row["user_name"], row["user_id"]))
+            st.page_link(state.target("ladder"), label=label, icon=":material/stairs:", query_params=ladder.query())
 
 
 def _ranks(now: Scene, asked: dict[str, object], users: tuple[str, ...]) -> None:
