@@ -226,7 +226,7 @@ function pairUp(removed, added) {
     while (head < most && old[head] === now[head]) head += 1;
     let tail = 0;
     while (tail < most - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
-    if (old.slice(0, head).trim().length + tail < most / 3) continue;
+    if (old.slice(0, head).trim().length + tail < Math.max(old.length, now.length) / 3) continue;
     removed[at].changed = [head, old.length - tail];
     added[at].changed = [head, now.length - tail];
   }
