@@ -2,13 +2,14 @@
 # make test  every test, in a real browser too
 # make check style, types, layering
 # make bench the measured tables of benchmarks/RESULTS.md
+# make pictures  the pictures of the README
 # make lock  refresh the pinned requirements
 
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test check bench lock clean
+.PHONY: run test check bench pictures lock clean
 
 run: .venv/.run
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -25,6 +26,9 @@ check: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks.run
+
+pictures: .venv/.dev
+	$(BIN)/python -m docs.pictures
 
 lock: .venv/.dev
 	$(BIN)/uv pip compile -q requirements.in --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -o requirements.txt

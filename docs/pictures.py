@@ -1,0 +1,53 @@
+"""The pictures of the README, taken from the sample (which marks itself): python -m docs.pictures"""
+
+import io
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, sync_playwright
+
+from tests import browser as chromium
+from tests.e2e.conftest import ARGUMENTS, settled
+from tests.e2e.serving import served
+
+FOLDER = Path(__file__).parent
+# file name -> (address, width, height, dark)
+PICTURES = {
+    "overview.png": ("/", 1280, 900, False),
+    "competition.png": ("/nvfp4?problem=nvfp4_gemm", 1280, 1000, False),
+    "progression.png": ("/nvfp4?problem=nvfp4_gemm&tab=progression", 1280, 1000, True),
+    "thumbnail.png": ("/nvfp4?problem=nvfp4_gemm", 1200, 675, False),
+}
+
+
+def main() -> None:
+    """Take all of them."""
+    with (
+        tempfile.TemporaryDirectory() as home,
+        served(Path(home) / "log", {"KBDASH_SOURCE": "sample", "KBDASH_CACHE": home}) as base,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium.find(), args=ARGUMENTS)
+        for name, (address, width, height, dark) in PICTURES.items():
+            _take(browser, base + address, FOLDER / name, (width, height), dark=dark)
+        browser.close()
+
+
+def _take(browser: Browser, address: str, path: Path, size: tuple[int, int], *, dark: bool) -> None:
+    """One picture, with few enough colours to stay small."""
+    scheme = "dark" if dark else "light"
+    viewport = {"width": size[0], "height": size[1]}
+    page = browser.new_page(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
+    page.goto(address)
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    page.locator("canvas, .js-plotly-plot .main-svg").first.wait_for()
+    page.wait_for_timeout(1500)  # grids and charts draw themselves a moment after they are there
+    picture = Image.open(io.BytesIO(page.screenshot()))
+    picture.quantize(colors=96, method=Image.Quantize.MEDIANCUT).save(path, optimize=True)
+    page.close()
+
+
+if __name__ == "__main__":
+    main()
