@@ -17,6 +17,7 @@ def run() -> None:
         state.register(pages, page.url_path)
         if page.url_path == "" and (target := view.forward(state.params(), tuple(pages))):
             st.switch_page(pages[target[0]], query_params=target[1])
+        frame.title(page.url_path, kb.competitions)
         frame.banner(kb)
         with parts.boundary():
             page.run()

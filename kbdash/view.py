@@ -88,14 +88,8 @@ def read_time(text: str) -> float | None:
 
 def write_time(seconds: float) -> str:
     """The shortest of `30us`, `1.2ms` … that reads back as exactly these seconds."""
-    digits = Decimal(repr(seconds))
-    forms = (f"{_plain(digits.scaleb(-power))}{suffix}" for suffix, power in TIME_UNITS)
-    return min(forms, key=len)
-
-
-def _plain(number: Decimal) -> str:
-    text = f"{number:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    digits = Decimal(repr(seconds)).normalize()
+    return min((f"{digits.scaleb(-power):f}{suffix}" for suffix, power in TIME_UNITS), key=len)
 
 
 def _lines(text: str) -> tuple[int, int] | None:
@@ -141,9 +135,8 @@ class View:
             read = _read_all(param, given, notes)
             if read:
                 values[name] = read[-1] if param.most == 1 else tuple(read)
-        known = {param.name for _, _, param in params_of(cls)}
-        if odd := [name for name in params if name not in known]:
-            notes.append("This page does not know: " + ", ".join(_short(name) for name in odd[:MAX_NOTES]))
+        if odd := params.keys() - {param.name for _, _, param in params_of(cls)}:
+            notes.append("This page does not know: " + ", ".join(_short(name) for name in sorted(odd)[:MAX_NOTES]))
         return cls(**values), tuple(notes[:MAX_NOTES])
 
     def query(self) -> dict[str, list[str]]:

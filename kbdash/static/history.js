@@ -1,11 +1,22 @@
-// Opening a page with parameters, Streamlit first pushes the new parameters onto the old path, then the new path.
-// Back would land on that halfway entry, a view nobody asked for; so the second push replaces the first.
+// What the browser's history and a Space's frame need to know about the address.
 export default function () {
   const history = window.history;
   if (history.kbdash) return;
   history.kbdash = true;
   const push = history.pushState.bind(history);
   let halfway = null;
+
+  // Inside a Space only the parameters of the outer page are ours, so the page travels as one of them.
+  const tell = () => {
+    if (window.parent === window) return;
+    const page = window.location.pathname.split("/").pop();
+    const search = window.location.search.slice(1);
+    const queryString = [page && `page=${page}`, search].filter(Boolean).join("&");
+    window.parent.postMessage({ queryString, hash: "" }, "https://huggingface.co");
+  };
+
+  // Opening a page with parameters, Streamlit first pushes the new parameters onto the old path, then the new
+  // path. Back would land on that halfway entry, a view nobody asked for; so the second push replaces the first.
   history.pushState = (state, unused, url) => {
     const target = new URL(url ?? "", window.location.href);
     const samePath = target.pathname === window.location.pathname;
@@ -15,6 +26,7 @@ export default function () {
       push(state, unused, url);
     }
     halfway = samePath ? window.location.href : null;
+    tell();
   };
-  window.addEventListener("popstate", () => { halfway = null; });
+  window.addEventListener("popstate", () => { halfway = null; tell(); });
 }

@@ -14,7 +14,7 @@ Filters = dict[str, Any]
 """Keyword arguments that all questions share: competition, runner, since, until, flagged."""
 
 
-@st.cache_data(max_entries=512, max_size="96MB", show_spinner=False)
+@st.cache_data(max_entries=512, max_size="96MB", show_spinner="Reading the dataset")
 def _answer(
     _kb: KernelBot, version: str, question: str, args: tuple[Any, ...], filters: tuple[tuple[str, Any], ...]
 ) -> Any:

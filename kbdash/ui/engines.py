@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -44,12 +45,11 @@ def engine() -> KernelBot:
 def reopen() -> None:
     """Open the source again, from a callback: after a failure, or to read a newer revision."""
     mine = st.session_state.pop(_ENGINE, None)
-    try:
-        # Somebody else may have opened the newer revision already; otherwise it is our turn.
-        if mine is None or _current().kb.source.version == mine.source.version:
+    # A failure to open is not kept, so the next run tries again and says what happened.
+    with suppress(KbdashError):
+        # Of many readers who ask at once only the first opens it again; the others get what is new by then.
+        if mine is not None and _current().kb is mine:
             _current.clear()
-    except KbdashError:
-        _current.clear()
 
 
 def newer() -> str | None:

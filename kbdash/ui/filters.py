@@ -80,6 +80,7 @@ def _pins(now: Scene) -> None:
         options,
         format_func=lambda user: person(names[user], user) if user in names else f"{user} (not on this board)",
         max_selections=MAX_PINS,
+        select_all=False,
         placeholder="Find a user",
         help="Pinned users stay in every table and chart of this competition.",
         **state.control("users", list(now.view.users)),

@@ -1,11 +1,13 @@
 """What stands around every page: the banner when something changes its meaning, and the footer."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
 
 import kbdash
 from kbdash.engine import KernelBot
+from kbdash.model import Competition
 from kbdash.source import Source
 from kbdash.ui import engines
 from kbdash.ui.escape import markdown
@@ -20,6 +22,12 @@ def configure() -> None:
     """Title, icon and the little style of our own; must come first."""
     st.set_page_config(page_title="kbdash", page_icon=str(STATIC / "icon.png"), layout="wide")
     st.html(STATIC / "style.css")
+
+
+def title(path: str, competitions: Sequence[Competition]) -> None:
+    """Name the browser's tab after the page."""
+    named = {item.slug: item.title for item in competitions} | {"": "GPU kernel competitions"}
+    st.set_page_config(page_title=f"{named.get(path, path.capitalize())} · kbdash")
 
 
 def banner(kb: KernelBot) -> None:

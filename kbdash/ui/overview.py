@@ -27,7 +27,10 @@ def show() -> None:
     parts.tiles(totals(frame, kb.competitions), key="overview")
     with st.container(horizontal=True, vertical_alignment="bottom", key="overview-bar"):
         _find_person()
-        share.toolbar(view, frame.drop(columns=["trend"]), share.file_stem("overview"), "overview", {}, key="overview")
+        first = {"competition": frame["competition"].iloc[0] if len(frame) else None}
+        share.toolbar(
+            view, frame.drop(columns=["trend"]), share.file_stem("overview"), "overview", first, key="overview"
+        )
     for competition in kb.competitions:
         rows = frame[frame["competition"] == competition.slug].reset_index(drop=True)
         _competition(competition, rows, kb.unavailable.get(competition.slug))

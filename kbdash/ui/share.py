@@ -14,8 +14,10 @@ import streamlit as st
 from kbdash.db import sql_text
 from kbdash.ui import state
 from kbdash.ui.engines import engine
+from kbdash.ui.escape import markdown
 from kbdash.view import View, href
 
+PER_COMPETITION = ("overview", "user")
 STATIC = Path(__file__).resolve().parents[1] / "static"
 _copy_button = st.components.v2.component(
     "kbdash_copy_link",
@@ -87,6 +89,8 @@ def sql(question: str, parameters: Mapping[str, object], *, key: str) -> None:
     """The statement behind what is shown, ready for `kb.sql(…)`."""
     with st.popover("SQL", key=f"{key}-sql", help="The statement behind what is shown"):
         st.caption("Runs as it stands in `kbdash.connect().sql(…)`. The ranking rule it uses is on the About page.")
+        if question in PER_COMPETITION:
+            st.caption(f"Asked once for each competition; here for {markdown(str(parameters['competition']))}.")
         st.code(statement(question, parameters), language="sql", height=420)
 
 

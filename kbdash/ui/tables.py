@@ -1,6 +1,6 @@
 """Tables: frames shaped for the eye (numbers stay numbers, so that they sort), and the actions in their rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
 import pandas as pd
@@ -81,7 +81,7 @@ def readable(frame: pd.DataFrame, unit: Unit) -> pd.DataFrame:
         if name in SECONDS:
             shown[name] = times(frame[name], unit)
         elif name in RUNNERS:
-            shown[name] = [runner_name(runner) for runner in frame[name]]
+            shown[name] = runners(frame[name])
         elif isinstance(frame[name].dtype, pd.DatetimeTZDtype):
             shown[name] = utc(frame[name])
     return shown.rename(columns={name: f"{name} ({unit.name})" for name in SECONDS})
@@ -89,7 +89,9 @@ def readable(frame: pd.DataFrame, unit: Unit) -> pd.DataFrame:
 
 def time_column(label: str, unit: Unit, reference: float | None, *, sign: str = "", said: str = "") -> Any:
     """A column of times in `unit`, aligned at the point, with four significant digits at the `reference` time."""
-    digits = places(unit, reference) + bool(sign)  # differences are small
+    digits = places(unit, reference)
+    if sign:  # differences are small
+        digits = max(digits, min(digits + 1, 3))
     return NumberColumn(f"{label} ({unit.name})", width=82, format=f"{sign}%.{digits}f", help=said or None)
 
 
@@ -103,6 +105,11 @@ def places(unit: Unit, reference: float | None) -> int:
 def names(frame: pd.DataFrame) -> list[str]:
     """Users as people know them."""
     return [person(name, user) for name, user in zip(frame["user_name"], frame["user_id"], strict=True)]
+
+
+def runners(labels: Iterable[Any]) -> list[str]:
+    """Runners as people know them; – where a submission never ran."""
+    return [runner_name(text(label)) for label in labels]
 
 
 def utc(times: pd.Series) -> pd.Series:

@@ -72,7 +72,7 @@ def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
 @pytest.mark.parametrize(
     ("tab", "question"),
     [
-        ("distribution", "bins"), ("progression", "best_so_far"), ("submissions", "total"), ("hardware", "bins"),
+        ("distribution", "bins"), ("progression", "best_so_far"), ("submissions", "number_key"), ("hardware", "bins"),
     ],
 )  # fmt: skip
 def test_every_tab_shows_sql_that_runs(sample: Open, tab: str, question: str) -> None:

@@ -7,7 +7,6 @@ import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn
 
 from kbdash import charts
-from kbdash.catalog import runner_name
 from kbdash.queries import shape_board
 from kbdash.ui import cached, engines, parts, share, state, tables
 from kbdash.ui.board import Scene
@@ -53,7 +52,7 @@ def _summary(now: Scene, every: dict[str, object]) -> pd.DataFrame:
     frame = cached.summary(now.board.name, **every)
     return pd.DataFrame(
         {
-            "Runner": [runner_name(runner) for runner in frame["runner"]],
+            "Runner": tables.runners(frame["runner"]),
             "Submissions": frame["rows"],
             "Passed": frame["passed"],
             "Users": frame["users"],

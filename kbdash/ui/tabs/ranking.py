@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 from streamlit.column_config import ButtonColumn, DateColumn, LineChartColumn, NumberColumn, TextColumn
 
-from kbdash.catalog import runner_name
 from kbdash.ui import filters, state, tables
 from kbdash.ui.board import Scene
 from kbdash.view import LadderView, UserView
@@ -33,7 +32,7 @@ def show(now: Scene, frame: pd.DataFrame, trends: pd.DataFrame) -> None:
             "tries": frame["submissions"],
             "day": tables.utc(frame["submitted_at"]),
             "trend": [tables.steps(series.get(place), unit) for place in places],
-            "runner": [runner_name(runner) for runner in frame["runner"]],
+            "runner": tables.runners(frame["runner"]),
             "flags": frame["flags"],
             "more": [actions(user, now) for user in frame["user_id"]],
         }

@@ -7,7 +7,6 @@ import streamlit as st
 from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
 from kbdash import charts
-from kbdash.catalog import runner_name
 from kbdash.model import Page
 from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.board import Scene
@@ -83,7 +82,7 @@ def _table(now: Scene, found: Page) -> None:
             "code": tables.CODE,
             "at": tables.utc(rows["submitted_at"]),
             "status": rows["status"],
-            "runner": [runner_name(runner) for runner in rows["runner"]],
+            "runner": tables.runners(rows["runner"]),
             "file": rows["file_name"],
             "id": rows["submission_id"],
             "flags": rows["flags"],
