@@ -40,7 +40,7 @@ def _counted(problem: str) -> Question:
 def questions(kb: KernelBot) -> list[tuple[Question, pd.DataFrame]]:
     """Questions with the answers they had while nobody else asked; light ones more often."""
     asked: list[Question] = [_one(number) for number in range(60)]
-    for problem in ("fp8_quant", "causal_conv1d", "trimul", "qr_v2"):
+    for problem in ("fp8_quant", "trimul"):
         board = kb.leaderboard(problem)
         asked += [_board(problem), _counted(problem)]
         asked += [_attempts(problem, user) for user in board["user_id"].head(3)]
