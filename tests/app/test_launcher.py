@@ -1,0 +1,39 @@
+"""The launcher: it answers for its health and completes the headers of every answer."""
+
+import asyncio
+import json
+from typing import Any
+
+import app as launcher
+from kbdash import __version__
+
+
+def test_health_tells_the_version() -> None:
+    answer = asyncio.run(launcher.health(None))  # type: ignore[arg-type]
+    assert json.loads(bytes(answer.body)) == {"status": "ok", "version": __version__}
+
+
+def answered(kind: str) -> list[dict[str, Any]]:
+    """Messages that reach the client when the app behind the middleware answers."""
+    sent: list[dict[str, Any]] = []
+
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": f"{kind}.response.start", "status": 200, "headers": [(b"x-own", b"1")]})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(launcher.SecurityHeaders(inner)({"type": kind}, None, send))  # type: ignore[arg-type]
+    return sent
+
+
+def test_every_http_answer_carries_the_headers_and_may_be_framed() -> None:
+    headers = dict(answered("http")[0]["headers"])
+    assert headers[b"x-own"] == b"1"
+    assert headers[b"x-content-type-options"] == b"nosniff"
+    assert headers[b"referrer-policy"] == b"strict-origin-when-cross-origin"
+    assert b"x-frame-options" not in headers
+
+
+def test_other_traffic_is_left_alone() -> None:
+    assert answered("websocket")[0]["headers"] == [(b"x-own", b"1")]
