@@ -141,8 +141,8 @@ def steps(series: Sequence[float] | None, unit: Unit) -> list[float]:
 
 
 def _height(rows: int) -> int | Literal["content"]:
-    """All rows of a short table; a long one scrolls in itself."""
-    return "content" if rows <= MOST_ROWS else ROW * (MOST_ROWS + 1)
+    """All rows of a short table; a long one scrolls in itself, and half a row shows that there is more."""
+    return "content" if rows <= MOST_ROWS else ROW * (MOST_ROWS + 1) + ROW // 2
 
 
 def text(value: Any) -> str | None:
