@@ -53,14 +53,16 @@ def test_swap_and_layout_go_into_the_link(sample: Open, kb: KernelBot) -> None:
 
 
 def test_steps_of_a_ladder_lead_to_their_neighbours(sample: Open, kb: KernelBot) -> None:
-    app = sample("compare", a=ref(kb, -3), b=ref(kb, -2))
-    found = links(app)
-    assert found["Previous step"][1] == {"a": [ref(kb, -4)], "b": [ref(kb, -3)]}
-    assert found["Next step"][1] == {"a": [ref(kb, -2)], "b": [ref(kb, -1)]}
+    app = sample("compare", a=ref(kb, -3), b=ref(kb, -2), mode="split")
     assert f"Step {len(steps(kb)) - 1} of {len(steps(kb))}" in words(app)
-    last = links(sample("compare", a=ref(kb, -2), b=ref(kb, -1)))
-    assert "Next step" not in last
-    assert last["Ladder"][0] == "ladder"
+    app.button(key="compare-previous").click().run()
+    assert link(app) == {"a": [ref(kb, -4)], "b": [ref(kb, -3)], "mode": ["split"]}
+    for _ in range(2):
+        app.button(key="compare-next").click().run()
+        assert healthy(app)
+    assert link(app)["b"] == [ref(kb, -1)]
+    assert "No next step" in words(app)
+    assert links(app)["Ladder"][0] == "ladder"
 
 
 def test_different_problems_have_no_winner(sample: Open, kb: KernelBot) -> None:

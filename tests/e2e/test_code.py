@@ -66,9 +66,10 @@ def test_from_the_board_to_code_diff_ladder_and_by_link_to_the_same_lines(
     expect(page.get_by_role("heading", name=f"Submission {placed(kb, 2)}")).to_be_visible()
     expect(line(page, 2)).to_have_text(kb.code(placed(kb, 2), RUNNER).splitlines()[1])
 
-    page.get_by_role("link", name="Next (#3)").click()
+    page.get_by_role("button", name="Next (#3)").click()
     expect(page.get_by_role("heading", name=f"Submission {placed(kb, 3)}")).to_be_visible()
     expect(line(page, 2)).to_have_text(kb.code(placed(kb, 3), RUNNER).splitlines()[1])
+    page.wait_for_url(f"**id={placed(kb, 3)}&**")
 
     page.get_by_role("link", name="Diff to the best before").click()
     expect(page.get_by_role("heading", name="Compare")).to_be_visible()
@@ -225,6 +226,39 @@ def test_a_diff_folds_opens_splits_swaps_and_leaves(open_page: Open, app: str, k
     settled(page)
     assert (query(page)["a"], query(page)["b"]) == (before["b"], before["a"])
     expect(page.locator(".st-key-compare-verdict")).to_contain_text("slower")
+
+
+def test_back_leads_through_submissions_and_picked_lines(open_page: Open, app: str, kb: KernelBot) -> None:
+    page = open_page(f"{app}/submission?id={placed(kb, 2)}&runner={RUNNER}&competition=nvfp4")
+    page.get_by_role("button", name="Next (#3)").click()
+    expect(page.get_by_role("heading", name=f"Submission {placed(kb, 3)}")).to_be_visible()
+    settled(page)
+    page.get_by_label("Go to lines").fill("4")
+    page.get_by_label("Go to lines").press("Enter")
+    page.wait_for_url("**line=4")
+    settled(page)
+    page.go_back()
+    expect(page.locator(".st-key-code .line.picked")).to_have_count(0)
+    settled(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name=f"Submission {placed(kb, 2)}")).to_be_visible()
+    expect(line(page, 2)).to_have_text(kb.code(placed(kb, 2), RUNNER).splitlines()[1])
+
+
+def test_the_step_under_the_pointer_lights_up_in_table_and_chart(open_page: Open, app: str, kb: KernelBot) -> None:
+    user = kb.leaderboard(BOARD, runner=RUNNER)["user_id"].iloc[1]
+    page = open_page(f"{app}/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={user}")
+    ladder = page.locator(".st-key-ladder-steps")
+    step = ladder.locator("tbody tr").nth(3)
+    step.hover()
+    expect(ladder.locator(".dot.lit")).to_have_count(1)
+    expect(ladder.locator(".flag")).to_contain_text(step.locator("td.time").text_content() or "?")
+    ladder.get_by_role("link", name="Diff of step").nth(1).focus()
+    expect(ladder.locator(".dot.lit")).to_have_count(2)
+    elsewhere = step.get_by_role("link", name="Diff of step").get_attribute("href")
+    assert elsewhere is not None
+    other = open_page(elsewhere)
+    expect(other.get_by_role("button", name="Next step")).to_be_visible()
 
 
 @pytest.mark.parametrize("dark", [False, True])

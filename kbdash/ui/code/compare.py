@@ -35,7 +35,7 @@ def show() -> None:
     _verdict(verdict(old, new))
     _sides(old, new)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="compare-tools"):
-        _ladder(before, after, view)
+        _ladder(before, after)
         st.button("Swap", key="compare-swap", icon=":material/swap_horiz:", on_click=_swap, args=(old.ref, new.ref))
     _diff(old, new)
 
@@ -102,7 +102,7 @@ def _swap(before: Ref, after: Ref) -> None:
     state.change(a=after, b=before)
 
 
-def _ladder(before: Submission, after: Submission, view: CompareView) -> None:
+def _ladder(before: Submission, after: Submission) -> None:
     """Where the two stand on their user's ladder, and the way to the steps around them."""
     same = (before.competition, before.problem, before.runner, before.user_id)
     if same != (after.competition, after.problem, after.runner, after.user_id) or after.runner is None:
@@ -111,9 +111,9 @@ def _ladder(before: Submission, after: Submission, view: CompareView) -> None:
     refs = [Ref(int(row["submission_id"]), tables.text(row["runner"])) for row in tables.rows(steps)]
     here = [place for place in range(1, len(refs)) if refs[place - 1 : place + 1] == [_ref(before), _ref(after)]]
     if here:
-        _step(refs, here[0] - 1, "Previous step", ":material/arrow_back:", view)
+        _step(refs, here[0] - 1, "Previous", ":material/arrow_back:")
         st.caption(f"Step {count_text(here[0] + 1)} of {count_text(len(refs))}", width="content")
-        _step(refs, here[0] + 1, "Next step", ":material/arrow_forward:", view)
+        _step(refs, here[0] + 1, "Next", ":material/arrow_forward:")
     ladder = LadderView(after.competition, after.problem, after.runner, after.user_id)
     st.page_link(state.target("ladder"), label="Ladder", icon=":material/stairs:", query_params=ladder.query())
 
@@ -122,12 +122,19 @@ def _ref(one: Submission) -> Ref:
     return Ref(one.submission_id, one.runner)
 
 
-def _step(refs: list[Ref], place: int, label: str, icon: str, view: CompareView) -> None:
+def _step(refs: list[Ref], place: int, word: str, icon: str) -> None:
     if not 1 <= place < len(refs):
-        st.caption(f"No {label.lower()}", width="content")
+        st.caption(f"No {word.lower()} step", width="content")
         return
-    query = CompareView(refs[place - 1], refs[place], view.mode).query()
-    st.page_link(state.target("compare"), label=label, icon=icon, query_params=query)
+    # A button, because Streamlit leaves the address as it is when a link leads to the page that is open.
+    st.button(
+        f"{word} step",
+        key=f"compare-{word.lower()}",
+        icon=icon,
+        icon_position="left" if word == "Previous" else "right",
+        on_click=state.change,
+        kwargs={"a": refs[place - 1], "b": refs[place]},
+    )
 
 
 @st.fragment

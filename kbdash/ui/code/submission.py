@@ -107,26 +107,28 @@ def _neighbours(now: Facts, view: SubmissionView) -> None:
     if here is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="submission-neighbours"):
-        _neighbour("Previous", here.previous, here, view)
+        _neighbour("Previous", here.previous, here)
         st.caption(f"{count_text(here.place)} of {count_text(here.of)}", width="content")
-        _neighbour("Next", here.next, here, view)
+        _neighbour("Next", here.next, here)
         st.segmented_control(
             "List to walk through", list(walk.LISTS), format_func=lambda name: walk.LISTS[name], required=True,
             label_visibility="collapsed", **state.control("walk", here.walk, default="board"),
         )  # fmt: skip
 
 
-def _neighbour(word: str, stop: walk.Stop | None, here: walk.Position, view: SubmissionView) -> None:
-    if stop is None:  # the end of the list; a link that is switched off would still take the keyboard there
+def _neighbour(word: str, stop: walk.Stop | None, here: walk.Position) -> None:
+    if stop is None:
         st.caption(f"No {word.lower()}", width="content")
         return
-    st.page_link(
-        state.target("submission"),
-        label=f"{word} ({markdown(stop.short)})",
+    # A button, because Streamlit leaves the address as it is when a link leads to the page that is open.
+    st.button(
+        f"{word} ({markdown(stop.short)})",
+        key=f"submission-{word.lower()}",
         icon=":material/arrow_back:" if word == "Previous" else ":material/arrow_forward:",
         icon_position="left" if word == "Previous" else "right",
         help=markdown(stop.label),
-        query_params=walk.target(view, here, stop).query(),
+        on_click=state.change,
+        kwargs={"id": stop.ref.id, "runner": stop.ref.runner, "walk": here.walk, "line": None},
     )
 
 

@@ -1,7 +1,7 @@
 """The list a reader walks through: the leaderboard, one user's submissions, or their personal bests."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -45,11 +45,6 @@ def position(submission: Submission, view: SubmissionView, unit: Unit) -> Positi
         if at is not None:
             return Position(walk, at + 1, len(stops), _get(stops, at - 1), _get(stops, at + 1))
     return None
-
-
-def target(view: SubmissionView, position: Position, stop: Stop) -> SubmissionView:
-    """The view of a neighbour: the same list and search, other lines."""
-    return replace(view, id=stop.ref.id, runner=stop.ref.runner, line=None, walk=position.walk)
 
 
 def _stops(walk: str, submission: Submission, view: SubmissionView, unit: Unit) -> list[Stop]:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from kbdash.catalog import runner_name
-from kbdash.errors import UnknownSubmission
+from kbdash.errors import DataUnavailable, KbdashError, UnknownSubmission
 from kbdash.model import Submission
 from kbdash.ui import cached
+from kbdash.ui.engines import engine
 from kbdash.ui.escape import markdown
 from kbdash.units import MISSING, time_text, unit_for
 from kbdash.view import Ref
@@ -22,12 +23,21 @@ def found(ref: Ref, competition: str | None, *, key: str, on_pick: Pick) -> Subm
         return rows[0]
     others = rows or cached.submission_rows(ref.id, None, None)
     if not others:
-        raise UnknownSubmission(
-            f"There is no submission {ref.id} in this dataset.",
-            advice="Check the number, or look for it under Submissions of its competition.",
-        )
+        raise _unknown(ref, competition)
     _ask(ref, rows, others, key=key, on_pick=on_pick)
     return None
+
+
+def _unknown(ref: Ref, competition: str | None) -> KbdashError:
+    """That there is no such submission; nobody knows as long as its competition cannot be read."""
+    closed = engine().unavailable
+    reasons = [closed[competition]] if competition in closed else closed.values()
+    if reasons:
+        return DataUnavailable(f"Submission {ref.id} cannot be looked up now.", advice=" ".join(reasons))
+    return UnknownSubmission(
+        f"There is no submission {ref.id} in this dataset.",
+        advice="Check the number, or look for it under Submissions of its competition.",
+    )
 
 
 def _ask(ref: Ref, rows: Sequence[Submission], others: Sequence[Submission], *, key: str, on_pick: Pick) -> None:
