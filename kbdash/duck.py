@@ -163,6 +163,8 @@ def _http_failure(error: duckdb.HTTPException, source: Source) -> DataUnavailabl
     if status in (0, 401, 403) and address and address[1].startswith(source.prefix):
         # DuckDB does not tell who refused, and keeps the number of some refusals to itself.
         status, by_hub = hub.answer_for(address[1], source.token)
+    if 200 <= status < 400:
+        return DataUnavailable(f"{where} failed to answer, and answers again now.", advice="Retry.")
     if status in (401, 403) and by_hub:
         return DataUnavailable(f"{where} refused access ({status}).", advice=hub.TOKEN_ADVICE)
     if status in (401, 403):

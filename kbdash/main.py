@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from kbdash import view
+from kbdash import catalog, view
+from kbdash.engine import KernelBot
+from kbdash.errors import KbdashError
 from kbdash.ui import engines, frame, parts, registry, state
 
 
@@ -10,7 +12,7 @@ def run() -> None:
     """One run of the script."""
     frame.configure()
     with parts.boundary():
-        kb = engines.engine()
+        kb = _engine()
         menu = registry.sections(kb.competitions)
         pages = registry.by_path(menu)
         page = st.navigation(menu, position="top")
@@ -22,6 +24,15 @@ def run() -> None:
         with parts.boundary():
             page.run()
         frame.footer(kb)
+
+
+def _engine() -> KernelBot:
+    """The engine; when there is none, the address keeps its path, so that trying again leads where the link did."""
+    try:
+        return engines.engine()
+    except KbdashError:
+        st.navigation(registry.sections(catalog.COMPETITIONS), position="hidden")
+        raise
 
 
 run()

@@ -29,7 +29,7 @@ def show(slug: str) -> None:
     view = state.view(CompetitionView)
     st.title(markdown(competition.title), anchor=False)
     if reason := kb.unavailable.get(slug):
-        raise DataUnavailable(reason, advice="The other competitions still work.")
+        raise DataUnavailable(reason, advice=parts.still_works())
     parts.link_notes()
     names = kb.problem_names(slug)
     if not names:

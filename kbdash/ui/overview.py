@@ -24,7 +24,7 @@ def show() -> None:
     parts.link_notes()
     frame = cached.overview()
     st.markdown("Who is fastest, on which hardware, by how much, how they got there, and the code that did it.")
-    parts.tiles(totals(frame, kb.competitions), key="overview")
+    parts.tiles(totals(frame), key="overview")
     with st.container(horizontal=True, vertical_alignment="bottom", key="overview-bar"):
         _find_person()
         first = {"competition": frame["competition"].iloc[0] if len(frame) else None}
@@ -36,14 +36,14 @@ def show() -> None:
         _competition(competition, rows, kb.unavailable.get(competition.slug))
 
 
-def totals(frame: pd.DataFrame, competitions: Sequence[Competition]) -> list[parts.Tile]:
-    """The whole dataset in four numbers."""
+def totals(frame: pd.DataFrame) -> list[parts.Tile]:
+    """The whole dataset, as far as it can be read, in four numbers."""
     rows, passed = int(frame["rows"].sum()), int(frame["passed"].sum())
     span = f"{day_text(frame['first_at'].min())} to {day_text(frame['last_at'].max())}" if len(frame) else MISSING
     return [
         parts.Tile("Submissions", count_text(rows), span),
         parts.Tile("Passed", share_text(passed / rows if rows else None), f"{count_text(passed)} ranked runs"),
-        parts.Tile("Problems", count_text(len(frame)), f"in {len(competitions)} competitions"),
+        parts.Tile("Problems", count_text(len(frame)), _competitions(frame)),
         parts.Tile("Most users on a problem", count_text(frame["users"].max()), _busiest(frame)),
     ]
 
@@ -84,7 +84,7 @@ def _competition(competition: Competition, rows: pd.DataFrame, unavailable: str 
         st.page_link(state.target(slug), label="Open", icon=":material/arrow_forward:")
     st.caption(markdown(competition.summary))
     if unavailable:
-        st.warning(f"{markdown(unavailable)} The other competitions still work.", icon=":material/cloud_off:")
+        st.warning(f"{markdown(unavailable)} {parts.still_works()}", icon=":material/cloud_off:")
         return
     if rows.empty:
         st.caption("No submissions yet.")
@@ -152,6 +152,11 @@ def _open_person() -> None:
     text = str(st.session_state["overview-person"]).strip()
     if text:
         state.go("user", UserView(find=text))
+
+
+def _competitions(frame: pd.DataFrame) -> str:
+    number = frame["competition"].nunique()
+    return f"in {number} competition{'s' * (number != 1)}"
 
 
 def _busiest(frame: pd.DataFrame) -> str:

@@ -65,6 +65,19 @@ def nothing(what: str, *, key: str) -> None:
         st.button("Reset all filters", key=f"{key}-reset", on_click=state.reset)
 
 
+def left_out() -> None:
+    """Which competitions are missing from a page about all of them, and why."""
+    kb = engines.engine()
+    for competition in kb.competitions:
+        if reason := kb.unavailable.get(competition.slug):
+            st.warning(f"{markdown(competition.title)} is left out: {markdown(reason)}", icon=":material/cloud_off:")
+
+
+def still_works() -> str:
+    """What a reader can turn to when a competition cannot be read."""
+    return "The other competitions still work." if engines.engine().readable() else "Try again in a moment."
+
+
 def link_notes() -> None:
     """What was ignored in the link, said once."""
     if noted := state.notes():

@@ -30,6 +30,7 @@ def show() -> None:
         **state.control("find", view.find, default=""),
     )  # fmt: skip
     st.caption(ANONYMOUS)
+    parts.left_out()
     if view.find:
         _found(view)
     elif view.user:
