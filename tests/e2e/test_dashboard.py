@@ -1,0 +1,298 @@
+"""The dashboard as its readers use it: by link, by click, by Back, on a phone, in the dark, and while the Hub is down."""
+
+import io
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from kbdash import catalog
+from kbdash.config import DATASET
+from kbdash.engine import KernelBot
+from tests.e2e.conftest import Open, Serve, settled
+from tests.e2e.grid import column, press, table
+from tests.hub import LoopbackHub
+
+BOARD = "nvfp4_group_gemm"
+HELION = "helion_b200_nebius_submissions.parquet"
+TRIMUL = "trimul_submissions.parquet"
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    """The parameters in the address bar."""
+    return parse_qs(urlsplit(page.url).query)
+
+
+def go(page: Page, address: str) -> Page:
+    """Open another address in the same browser."""
+    page.goto(address)
+    return settled(page)
+
+
+def chosen(page: Page, field: str) -> str:
+    """What a row of choices stands on."""
+    return page.locator(f".st-key-nvfp4-{field} [aria-checked=true]").inner_text()
+
+
+def leaders(page: Page) -> list[tuple[str, str]]:
+    """Users and times of the leaderboard, of the rows in sight."""
+    names = column(page, "leaderboard-table", "User")
+    return list(zip(names, column(page, "leaderboard-table", "Time (µs)"), strict=True))
+
+
+def filter_out_flagged(page: Page) -> None:
+    """Use the switch behind the Filters button."""
+    page.get_by_role("button", name="Filters").click()
+    page.locator(".st-key-nvfp4-hide_flagged label").click()
+    settled(page)
+    page.keyboard.press("Escape")
+
+
+def links(kb: KernelBot) -> dict[str, str]:
+    """Every path of the dashboard with a heading that only the right page has."""
+    first = kb.leaderboard(BOARD, runner="NVIDIA").iloc[0]
+    steps = kb.ladder(BOARD, first["user_id"], runner="NVIDIA")["submission_id"]
+    competitions = {f"/{item.slug}": item.title for item in catalog.COMPETITIONS}
+    return {
+        "/": "GPU kernel competitions",
+        **competitions,
+        f"/submission?id={first['submission_id']}": f"Submission {first['submission_id']}",
+        f"/?page=submission&id={first['submission_id']}": f"Submission {first['submission_id']}",
+        f"/compare?a={steps.iloc[0]}&b={steps.iloc[-1]}": "Compare",
+        f"/ladder?problem={BOARD}&user={first['user_id']}": "Ladder",
+        f"/user?user={first['user_id']}": first["user_name"],
+        "/about": "How it is ranked",
+    }
+
+
+def test_a_link_opens_its_view_on_a_cold_server(serve: Serve, open_page: Open) -> None:
+    base = serve(KBDASH_SOURCE="sample")
+    page = open_page(f"{base}/nvfp4?problem={BOARD}&runner=NVIDIA&tab=progression")
+    expect(page.get_by_role("heading", name="NVIDIA NVFP4")).to_be_visible()
+    expect(page.get_by_role("tab", name="Progression")).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".st-key-progression-chart-box .point").first).to_be_attached()
+    expect(page.get_by_test_id("stTopNavLink").first).to_have_text("Overview")
+    assert (chosen(page, "problem"), chosen(page, "runner")) == ("group_gemm", "B200 (on-prem)")
+
+
+def test_every_path_opens_its_page(app: str, open_page: Open, kb: KernelBot) -> None:
+    page = open_page(f"{app}/about")
+    for path, heading in links(kb).items():
+        go(page, app + path)
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        expect(page.locator(".st-key-sample-banner")).to_contain_text("synthetic")
+        expect(page.locator(".st-key-footer")).to_contain_text("GPU Mode and the KernelBot dataset")
+        expect(page.locator("[class*=-problem-box], .st-key-problem-box, .st-key-unexpected-box")).to_have_count(0)
+
+
+def test_filters_are_in_the_link_and_another_reader_sees_the_same(app: str, open_page: Open, kb: KernelBot) -> None:
+    page = open_page(f"{app}/nvfp4")
+    page.get_by_role("radio", name="group_gemm").click()
+    settled(page)
+    page.get_by_role("radio", name="B200 (on-prem)").click()
+    settled(page)
+    filter_out_flagged(page)
+    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"], "flags": ["hide"]}
+    ranked = kb.leaderboard(BOARD, runner="NVIDIA", flagged=False)
+    expect(table(page, "leaderboard-table").get_by_test_id("glide-cell-1-0")).to_have_text(ranked["user_name"][0])
+    seen = leaders(page)
+    assert [float(time) for _, time in seen] == pytest.approx(ranked["score"].head(len(seen)) * 1e6)
+
+    other = open_page(page.url)
+    assert leaders(other) == seen
+    page.reload()
+    settled(page)
+    assert leaders(page) == seen
+    assert chosen(page, "runner") == "B200 (on-prem)"
+
+
+def test_back_undoes_the_last_step(app: str, open_page: Open, kb: KernelBot) -> None:
+    page = open_page(f"{app}/nvfp4?problem={BOARD}")
+    page.get_by_role("radio", name="B200 (on-prem)").click()
+    settled(page)
+    users = kb.leaderboard(BOARD, runner="NVIDIA")["user_id"].nunique()
+    expect(page.locator(".st-key-board-tiles")).to_contain_text(f"Users ranked{users}")
+    page.get_by_role("tab", name="Submissions").click()
+    settled(page)
+    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"], "tab": ["submissions"]}
+    page.go_back()
+    expect(page.get_by_role("tab", name="Leaderboard")).to_have_attribute("aria-selected", "true")
+    settled(page)
+
+    press(page, "leaderboard-table", 1)
+    second = kb.leaderboard(BOARD, runner="NVIDIA").iloc[1]
+    expect(page.get_by_role("heading", name=f"Submission {second['submission_id']}")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="NVIDIA NVFP4")).to_be_visible()
+    settled(page)
+    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"]}
+    assert chosen(page, "runner") == "B200 (on-prem)"
+    page.go_back()
+    expect(page.get_by_role("radio", name="B200 (Modal)")).to_have_attribute("aria-checked", "true")
+    assert query(page) == {"problem": [BOARD]}
+
+
+def test_a_point_of_the_chart_opens_its_submission(app: str, open_page: Open, kb: KernelBot) -> None:
+    page = open_page(f"{app}/nvfp4?problem={BOARD}&runner=NVIDIA&tab=progression")
+    chart = page.locator(".st-key-progression-chart-box .js-plotly-plot")
+    expect(chart.locator(".point").first).to_be_attached()
+    chart.scroll_into_view_if_needed()
+    point = chart.locator(".point").last.bounding_box()
+    assert point is not None
+    page.mouse.move(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
+    page.wait_for_function("() => document.querySelector('.st-key-progression-chart-box .js-plotly-plot')._hoverdata")
+    hovered = int(chart.evaluate("chart => chart._hoverdata[0].customdata[0]"))
+    page.mouse.click(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
+    expect(page.get_by_role("heading", name=f"Submission {hovered}")).to_be_visible()
+    settled(page)
+    assert query(page)["id"] == [str(hovered)]
+    assert kb.submission(hovered).user_id in kb.leaderboard(BOARD, runner="NVIDIA")["user_id"].head(5).tolist()
+
+
+def test_downloads_hold_exactly_the_table(app: str, open_page: Open, kb: KernelBot) -> None:
+    page = open_page(f"{app}/nvfp4?problem={BOARD}&runner=NVIDIA&top=10&to=2026-02-15")
+    shown = leaders(page)
+    page.get_by_role("button", name="Download").click()
+    files = {}
+    for kind in ("CSV", "Parquet"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=kind).click()
+        assert (
+            download.value.suggested_filename
+            == f"kbdash_nvfp4_nvfp4-group-gemm_NVIDIA_leaderboard_sample.{kind.lower()}"
+        )
+        files[kind] = Path(download.value.path()).read_bytes()
+
+    expected = kb.leaderboard(BOARD, runner="NVIDIA", until="2026-02-15", top=10)
+    written = pd.read_csv(
+        io.BytesIO(files["CSV"]), dtype={"user_id": str}, keep_default_na=False, na_values={"gap": ""}
+    )
+    assert list(written.columns) == list(expected.columns)
+    assert written["score"].tolist() == expected["score"].tolist()
+    assert written["user_id"].tolist() == expected["user_id"].tolist()
+    assert written["user_name"].tolist() == expected["user_name"].tolist()
+    assert [float(time) for _, time in shown] == pytest.approx(written["score"] * 1e6)
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(files["Parquet"])), expected, check_dtype=False)
+
+
+def test_copy_link_copies_a_link_that_opens_the_same_view(app: str, open_page: Open) -> None:
+    page = open_page(f"{app}/nvfp4")
+    page.get_by_role("radio", name="group_gemm").click()
+    settled(page)
+    expect(table(page, "leaderboard-table")).to_be_visible()
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Link copied")).to_be_attached()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url == f"{app}/nvfp4?problem={BOARD}"
+    assert leaders(open_page(link)) == leaders(page)
+
+
+WIDE = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
+    .map((part) => part.scrollWidth - part.clientWidth)"""
+
+
+def test_on_a_phone_nothing_hangs_over_and_the_controls_work(app: str, open_page: Open, kb: KernelBot) -> None:
+    page = open_page(f"{app}/nvfp4?problem={BOARD}", width=390, height=844)
+    for path in links(kb):
+        go(page, app + path)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert page.evaluate(WIDE) == [0, 0], path
+    go(page, f"{app}/nvfp4?problem={BOARD}")
+    page.get_by_role("radio", name="B200 (on-prem)").click()
+    settled(page)
+    filter_out_flagged(page)
+    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"], "flags": ["hide"]}
+    expect(table(page, "leaderboard-table").locator("th").first).to_have_text("#")
+    page.get_by_role("tab", name="Distribution").click()
+    settled(page)
+    expect(page.locator(".st-key-distribution-chart-box .js-plotly-plot")).to_be_visible()
+    assert page.evaluate(WIDE) == [0, 0]
+
+
+def test_dark_pages_have_dark_charts(app: str, open_page: Open) -> None:
+    page = open_page(f"{app}/nvfp4?problem={BOARD}&tab=distribution", dark=True)
+    chart = page.locator(".st-key-distribution-chart-box .js-plotly-plot")
+    expect(chart.locator(".xtick").first).to_be_visible()
+    assert page.locator(".stApp").evaluate("app => getComputedStyle(app).backgroundColor") == "rgb(15, 19, 24)"
+    ink = chart.locator(".xtick text").first.evaluate("text => getComputedStyle(text).fill")
+    assert min(int(part) for part in ink.removeprefix("rgb(").removesuffix(")").split(",")) > 120
+
+
+JUNK = (
+    "/?problem=x",
+    "/nvfp4?tab=nonsense&top=1e9&from=2026-13-45&zzz=1",
+    "/submission?id=x&line=20-",
+    "/compare?a=x@y&b=-1",
+    "/ladder?top=many",
+    "/user?user=" + "9" * 100,
+    "/about?x=%00%F0%9F",
+)
+
+
+def test_junk_in_a_link_is_named_and_breaks_nothing(app: str, open_page: Open) -> None:
+    page = open_page(f"{app}/about")
+    for path in JUNK:
+        go(page, app + path)
+        expect(page.get_by_role("alert")).to_contain_text("were not understood")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.locator(".st-key-unexpected-box")).to_have_count(0)
+    go(page, f"{app}/nvfp4?tab=nonsense")
+    expect(page.get_by_role("alert")).to_contain_text("Ignored tab=nonsense")
+    assert query(page) == {}
+
+
+def test_without_the_hub_the_sample_stands_in_until_the_reader_retries(
+    serve: Serve, open_page: Open, sample_folder: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    (folder / HELION).write_bytes((sample_folder / HELION).read_bytes())
+    with LoopbackHub(folder) as hub:
+        hub.faults.refuse = True
+        page = open_page(serve(HF_ENDPOINT=hub.endpoint))
+        banner = page.locator(".st-key-sample-banner")
+        expect(banner).to_contain_text("nothing here is a real result")
+        expect(banner).to_contain_text("could not be opened")
+        expect(page.get_by_role("heading", name="AMD MI300")).to_be_visible()
+        hub.faults.clear()
+        page.get_by_role("button", name="Try the Hub again").click()
+        expect(banner).to_have_count(0)
+        expect(page.locator(".st-key-footer")).to_contain_text(hub.commit[:7])
+        expect(page.get_by_role("heading", name="Helion")).to_be_visible()
+        expect(page.get_by_role("heading", name="AMD MI300")).to_have_count(0)
+
+
+def test_a_named_dataset_fails_openly_heals_and_offers_what_is_newer(
+    serve: Serve, open_page: Open, sample_folder: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    (folder / HELION).write_bytes((sample_folder / HELION).read_bytes())
+    with LoopbackHub(folder) as hub:
+        hub.faults.refuse = True
+        base = serve(HF_ENDPOINT=hub.endpoint, KBDASH_SOURCE=DATASET, KBDASH_NEWER_SECONDS="0")
+        page = open_page(f"{base}/helion")
+        expect(page.locator(".st-key-problem-box")).to_contain_text("cannot be reached")
+        expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
+        hub.faults.clear()
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("heading", name="Helion")).to_be_visible()
+        before = column(page, "leaderboard-table", "User")
+
+        old = hub.commit
+        (folder / TRIMUL).write_bytes((sample_folder / TRIMUL).read_bytes())
+        new = hub.publish()
+        newer = page.get_by_role("button", name="Load the newer revision")
+        for tab in ("Distribution", "Leaderboard"):
+            page.get_by_role("tab", name=tab).click()
+            settled(page)
+        expect(newer).to_be_visible()
+        expect(page.locator(".st-key-footer")).to_contain_text(old[:7])
+        assert column(page, "leaderboard-table", "User") == before
+        newer.click()
+        expect(page.locator(".st-key-footer")).to_contain_text(new[:7])
+        expect(newer).to_have_count(0)
+        go(page, f"{base}/trimul")
+        expect(page.get_by_role("heading", name="TriMul")).to_be_visible()
