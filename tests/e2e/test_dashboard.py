@@ -1,4 +1,4 @@
-"""The dashboard as its readers use it: by link, by click, by Back, on a phone, in the dark, and while the Hub is down."""
+"""The dashboard as its readers use it: by link, click and Back, on a phone, in the dark, and while the Hub is down."""
 
 import io
 from pathlib import Path
