@@ -175,25 +175,25 @@ def test_a_submission_without_any_run_opens(sample: Open, kb: KernelBot) -> None
 
 
 def test_flags_stand_with_their_reason(sample: Open, kb: KernelBot) -> None:
-    flagged = kb.sql("select submission_id, runner, problem from submissions where problem = 'amd-mixed-mla'")
     board = kb.leaderboard("amd-mixed-mla")
     row = board[board["flags"] != ""].iloc[0]
     app = sample("submission", id=str(row["submission_id"]), runner=row["runner"])
-    assert len(flagged)
     assert "Flagged." in words(app)
     assert row["flags"] in plain(words(app))
 
 
 def test_the_same_code_elsewhere_is_listed(sample: Open, kb: KernelBot) -> None:
-    shared = kb.sql("select code_id from submissions group by 1 having count(distinct user_id) > 2 limit 1")
     rows = kb.sql(
-        f"select submission_id, runner, user_name from submissions where code_id = {shared['code_id'].iloc[0]}"
+        "select submission_id, runner, user_name from submissions where runner is not null and code_id = ("
+        "select code_id from submissions where problem = 'matmul_v2' group by 1 having count(distinct user_id) > 2 "
+        "order by 1 limit 1) order by submission_id"
     )
     app = sample("submission", id=str(rows["submission_id"].iloc[0]), runner=rows["runner"].iloc[0])
     assert healthy(app)
     table = app.dataframe[-1].value
-    assert set(table["user"]) == set(rows["user_name"].iloc[1:]) | (set(rows["user_name"]) & set(table["user"]))
-    assert len(table) == len(rows) - 1
+    assert set(rows["submission_id"].iloc[1:]) <= set(table["submission_id"])
+    assert rows["submission_id"].iloc[0] not in set(table["submission_id"])
+    assert set(rows["user_name"].iloc[1:]) <= set(table["user"])
 
 
 def test_hostile_code_goes_to_the_browser_as_data_only(sample: Open, kb: KernelBot) -> None:
