@@ -42,6 +42,7 @@ def show(slug: str) -> None:
     parts.caveats((*board.caveats, *competition.caveats), key="board")
     _twin(now)
     _numbers(now)
+    kb.index_code(slug)  # in the background, so that the first source text opened costs one page and no search
     _tabs(now)
 
 
