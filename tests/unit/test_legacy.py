@@ -24,24 +24,24 @@ from tests.unit.test_ranking import DAYS, MIDNIGHT, NOON, SCORES, TICK, examples
 
 BOARDS = {399: "amd-fp8-mm", 563: "amd-all2all"}
 GPUS = (None, "AMD Instinct MI300X", "AMD Instinct MI300X VF", "AMD Instinct MI325X", "AMD Instinct MI325X VF")
-MODES = ("leaderboard",) * 6 + ("benchmark", "test", "profile.0")
+MODES = ("leaderboard",) * 9 + ("benchmark", "test", "profile.0")
 TIMES = [at.replace(tzinfo=None) for at in (NOON, NOON, MIDNIGHT - TICK, MIDNIGHT, MIDNIGHT + timedelta(days=1))]
 
 runs = st.lists(
     st.fixed_dictionaries(
         {
             "run_mode": st.sampled_from(MODES),
-            "run_passed": st.sampled_from((True, True, True, False, None)),
+            "run_passed": st.sampled_from((True,) * 6 + (False, None)),
             "run_score": st.sampled_from(SCORES),
             "run_system_info": st.sampled_from((*({"gpu": gpu} for gpu in GPUS), None)),
         }
     ),
-    max_size=4,
+    max_size=3,
 )
 submissions = st.lists(
-    st.tuples(st.sampled_from(tuple(BOARDS)), st.integers(1, 4), st.sampled_from(TIMES), runs),
-    min_size=8,
-    max_size=30,
+    st.tuples(st.sampled_from(tuple(BOARDS)), st.integers(1, 6), st.sampled_from(TIMES), runs),
+    min_size=15,
+    max_size=40,
 )
 scopes = st.builds(
     Scope,
@@ -55,7 +55,7 @@ scopes = st.builds(
 def legacy_rows(generated: list[tuple[int, int, datetime, list[dict[str, Any]]]], seed: int) -> list[dict[str, Any]]:
     """A row per run, one of nulls for a submission without runs, in no order."""
     rows = [
-        run | {"submission_id": 1000 + (number * 7) % 31, "leaderboard_id": board, "user_id": user,
+        run | {"submission_id": 1000 + (number * 7) % 41, "leaderboard_id": board, "user_id": user,
                "submission_time": at, "code_id": number % 3, "file_name": "submission.py", "code": b"never read"}
         for number, (board, user, at, own) in enumerate(generated)
         for run in own or [{}]
