@@ -1,6 +1,5 @@
 """The list a reader walks through: the leaderboard, one user's submissions, or their personal bests."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,16 +37,17 @@ class Position:
 
 def position(submission: Submission, view: SubmissionView, unit: Unit) -> Position | None:
     """Where the submission stands in the list of the link; else in its user's, which every one is part of."""
-    here = Ref(submission.submission_id, submission.runner)
     for walk in dict.fromkeys((view.walk, "user")):
-        stops = _stops(walk, submission, view, unit)
-        at = next((place for place, stop in enumerate(stops) if stop.ref == here), None)
+        frame = _list(walk, submission, view)
+        at = _place(frame, submission)
         if at is not None:
-            return Position(walk, at + 1, len(stops), _get(stops, at - 1), _get(stops, at + 1))
+            word = _ranked if walk == "board" else _timed
+            before, after = (_row(frame, near) for near in (at - 1, at + 1))
+            return Position(walk, at + 1, len(frame), word(before, unit), word(after, unit))
     return None
 
 
-def _stops(walk: str, submission: Submission, view: SubmissionView, unit: Unit) -> list[Stop]:
+def _list(walk: str, submission: Submission, view: SubmissionView) -> pd.DataFrame:
     asked: dict[str, Any] = {
         "competition": submission.competition,
         "runner": submission.runner,
@@ -56,21 +56,34 @@ def _stops(walk: str, submission: Submission, view: SubmissionView, unit: Unit) 
         "flagged": not view.hide_flagged,
     }
     if walk == "board":
-        return _ranked(cached.leaderboard(submission.problem, **asked))
+        return cached.leaderboard(submission.problem, **asked)
     if walk == "bests":
-        return _timed(cached.ladder(submission.problem, submission.user_id, **asked), unit)
-    return _timed(cached.progression(submission.problem, (submission.user_id,), **asked), unit)
+        return cached.ladder(submission.problem, submission.user_id, **asked)
+    return cached.progression(submission.problem, (submission.user_id,), **asked)
 
 
-def _ranked(board: pd.DataFrame) -> list[Stop]:
-    return [
-        Stop(_ref(row), f"#{rank_text(row['rank'])}", person(row["user_name"], row["user_id"])) for row in rows(board)
-    ]
+def _place(frame: pd.DataFrame, submission: Submission) -> int | None:
+    """Position of the submission's own row, from 0."""
+    same = (frame["submission_id"] == submission.submission_id).to_numpy()
+    found = [at for at in same.nonzero()[0].tolist() if text(frame["runner"].iat[at]) == submission.runner]
+    return found[0] if found else None
 
 
-def _timed(attempts: pd.DataFrame, unit: Unit) -> list[Stop]:
+def _row(frame: pd.DataFrame, at: int) -> dict[str, Any] | None:
+    return rows(frame.iloc[[at]])[0] if 0 <= at < len(frame) else None
+
+
+def _ranked(row: dict[str, Any] | None, _: Unit) -> Stop | None:
+    if row is None:
+        return None
+    return Stop(_ref(row), f"#{rank_text(row['rank'])}", person(row["user_name"], row["user_id"]))
+
+
+def _timed(row: dict[str, Any] | None, unit: Unit) -> Stop | None:
     """In time order; what has no time is called by its status."""
-    return [Stop(_ref(row), _outcome(row, unit), minute_text(row["submitted_at"])) for row in rows(attempts)]
+    if row is None:
+        return None
+    return Stop(_ref(row), _outcome(row, unit), minute_text(row["submitted_at"]))
 
 
 def _outcome(row: dict[str, Any], unit: Unit) -> str:
@@ -79,7 +92,3 @@ def _outcome(row: dict[str, Any], unit: Unit) -> str:
 
 def _ref(row: dict[str, Any]) -> Ref:
     return Ref(int(row["submission_id"]), text(row["runner"]))
-
-
-def _get(stops: Sequence[Stop], at: int) -> Stop | None:
-    return stops[at] if 0 <= at < len(stops) else None
