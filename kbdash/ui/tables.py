@@ -65,8 +65,10 @@ def link(submission_id: Any, runner: Any, competition: str, **context: Any) -> S
 
 
 def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows one by one."""
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+    """The rows one by one. (Half the time of `to_dict("records")`, which every page felt.)"""
+    names = [str(name) for name in frame.columns]
+    columns = [frame[name].tolist() for name in frame.columns]
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def times(seconds: pd.Series, unit: Unit) -> pd.Series:
