@@ -16,7 +16,7 @@ Filters = dict[str, Any]
 
 @st.cache_data(max_entries=512, max_size="96MB", show_spinner="Reading the dataset")
 def _answer(
-    _kb: KernelBot, version: str, question: str, args: tuple[Any, ...], filters: tuple[tuple[str, Any], ...]
+    _kb: KernelBot, version: tuple[str, ...], question: str, args: tuple[Any, ...], filters: tuple[tuple[str, Any], ...]
 ) -> Any:
     return getattr(_kb, question)(*args, **dict(filters))
 
@@ -24,7 +24,9 @@ def _answer(
 def _ask(question: str, *args: Any, **filters: Any) -> Any:
     """The answer for this session's dataset version; arguments must be small and hashable."""
     kb = engine()
-    return _answer(kb, kb.source.version, question, args, tuple(sorted(filters.items())))
+    # What was answered while a file could not be read is not the answer once it can.
+    version = (kb.source.version, *kb.readable())
+    return _answer(kb, version, question, args, tuple(sorted(filters.items())))
 
 
 def overview() -> pd.DataFrame:

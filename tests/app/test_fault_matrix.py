@@ -1,0 +1,270 @@
+"""Every fault on every page: the words a reader meets, what still works, and that the app heals without a restart.
+
+The three tables are the specification: what is switched on at the Hub, and the words that must then stand on every
+page that needs what failed. `None` means that readers notice nothing, because the fault passes or can be got round.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from kbdash.config import DATASET, Settings
+from kbdash.engine import KernelBot
+from tests.app.conftest import healthy, open_app, words
+from tests.hub import LoopbackHub
+
+BROKEN = "nvidia_nvfp4_submissions.parquet"
+WHOLE = ("trimul_submissions.parquet", "helion_b200_nebius_submissions.parquet")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong at the Hub, and what readers are told."""
+
+    name: str
+    switch_on: Callable[[LoopbackHub], None]
+    says: str | None
+
+
+def failing(status: int, path: str, **how: object) -> Callable[[LoopbackHub], None]:
+    """Answers with an error."""
+    return lambda hub: hub.faults.fail(status, path, **how)  # type: ignore[arg-type]
+
+
+def rewritten(change: Callable[[pa.Table], pa.Table]) -> Callable[[LoopbackHub], None]:
+    """Another file in the place of the broken one."""
+
+    def switch_on(hub: LoopbackHub) -> None:
+        buffer = io.BytesIO()
+        pq.write_table(change(pq.read_table(hub.folder / BROKEN)), buffer)
+        hub.faults.replace(BROKEN, buffer.getvalue())
+
+    return switch_on
+
+
+def as_text(table: pa.Table) -> pa.Table:
+    """The table with scores as words."""
+    place = table.column_names.index("score")
+    return table.set_column(place, "score", pa.array(["fast"] * len(table)))
+
+
+def refuse(hub: LoopbackHub) -> None:
+    hub.faults.refuse = True
+
+
+DATASET_FAULTS = (
+    Fault("refused", refuse, "cannot be reached"),
+    Fault("hang", lambda hub: hub.faults.hang("/api/*"), "did not answer within"),
+    Fault("401", failing(401, "/api/*"), "set HF_TOKEN"),
+    Fault("403 gated", failing(403, "/api/*", code="GatedRepo"), "is gated"),
+    Fault("404 dataset", failing(404, "/api/*", code="RepoNotFound"), "has no dataset"),
+    Fault("404 revision", failing(404, "/api/*", code="RevisionNotFound"), "has no revision"),
+    Fault("429", failing(429, "/api/*", retry_after=60), "answered 429"),
+    Fault("500", failing(500, "/api/*"), "answered 500"),
+    Fault("503 passing", failing(503, "/api/*", times=1), None),
+    Fault("body cut", lambda hub: hub.faults.cut_after(20, "/api/*"), "cannot be reached"),
+    Fault("body cut once", lambda hub: hub.faults.cut_after(20, "/api/*", times=1), None),
+)
+
+FILE_FAULTS = (
+    Fault("hang", lambda hub: hub.faults.hang(f"*{BROKEN}"), "did not arrive within"),
+    Fault("401", failing(401, f"*/resolve/*{BROKEN}"), "refused access (401)"),
+    Fault("403 gated", failing(403, f"*/resolve/*{BROKEN}", code="GatedRepo"), "refused access (403)"),
+    Fault("404", failing(404, f"*{BROKEN}"), "no longer has this file (404)"),
+    Fault("429", failing(429, f"*{BROKEN}", retry_after=60), "asks to slow down (429)"),
+    Fault("429 passing", failing(429, f"*{BROKEN}", retry_after=1, times=1), None),
+    Fault("500", failing(500, f"*{BROKEN}"), "failed to answer (500)"),
+    Fault("503", failing(503, f"*{BROKEN}"), "failed to answer (503)"),
+    Fault("503 passing", failing(503, f"*{BROKEN}", times=2), None),
+    Fault("body cut", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}"), "broke off in the middle"),
+    Fault("body cut once", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}", times=1), None),
+    Fault("link refused", failing(403, f"/cdn/*{BROKEN}"), "signed link"),
+    Fault("links for one use", lambda hub: hub.faults.expire_links(uses=1), None),
+    Fault("not parquet", lambda hub: hub.faults.replace(BROKEN, b"<html>Sign in</html>"), "not parquet"),
+    Fault("truncated", lambda hub: hub.faults.replace(BROKEN, read(hub)[:-1000]), "not a whole one"),
+    Fault("missing column", rewritten(lambda table: table.drop_columns(["runner"])), "lacks the column runner"),
+    Fault("retyped column", rewritten(as_text), "column score has the type VARCHAR"),
+)
+
+# While a text is fetched for a page whose facts are known already.
+TEXT_FAULTS = (
+    Fault("refused", refuse, "cannot be reached"),
+    Fault("401", failing(401, f"*{BROKEN}"), "refuses access"),
+    Fault("404", failing(404, f"*{BROKEN}"), "at this address (404)"),
+    Fault("429", failing(429, f"*{BROKEN}", retry_after=60), "Try again in 60 seconds"),
+    Fault("503", failing(503, f"*{BROKEN}"), "has a problem of its own (503)"),
+    Fault("503 passing", failing(503, f"*{BROKEN}", times=1), None),
+    Fault("body cut", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}"), "connection broke"),
+    Fault("link expired", lambda hub: hub.faults.expire_links(), None),
+    Fault("file replaced", rewritten(lambda table: table.slice(1)), "was replaced"),
+)
+
+
+def read(hub: LoopbackHub) -> bytes:
+    return (hub.folder / BROKEN).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of three competitions, of which one will break."""
+    made = tmp_path_factory.mktemp("dataset")
+    for name in (BROKEN, *WHOLE):
+        (made / name).write_bytes((sample_folder / name).read_bytes())
+    return made
+
+
+@pytest.fixture
+def shelf(environment: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
+    """A Hub with that dataset, which the app is told to read and nothing else."""
+    st.cache_data.clear()
+    with LoopbackHub(folder) as hub:
+        environment.setenv("KBDASH_SOURCE", DATASET)
+        environment.setenv("KBDASH_CACHE", str(tmp_path))
+        environment.setenv("HF_ENDPOINT", hub.endpoint)
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def pages(kb: KernelBot) -> dict[str, dict[str, str]]:
+    """Every page as a link into the competition that breaks; `about` and `elsewhere` need nothing of it."""
+    best = kb.leaderboard("nvfp4_gemm").iloc[0]
+    steps = kb.ladder("nvfp4_gemm", best["user_id"], runner="NVIDIA")["submission_id"]
+    return {
+        "overview": {},
+        "competition": {"page": "nvfp4", "problem": "nvfp4_gemm"},
+        "submission": {"page": "submission", "id": str(best["submission_id"])},
+        "compare": {"page": "compare", "a": str(steps.iloc[0]), "b": str(steps.iloc[-1])},
+        "ladder": {"page": "ladder", "problem": "nvfp4_gemm", "user": best["user_id"]},
+        "user": {"page": "user", "user": best["user_id"]},
+        "about": {"page": "about"},
+        "elsewhere": {"page": "trimul"},
+    }
+
+
+def plain(app: AppTest) -> str:
+    """The words on a page as a reader sees them."""
+    return re.sub(r"\\(.)", r"\1", words(app)).replace("\u2060", "")
+
+
+def sound(app: AppTest) -> bool:
+    """No traceback, no program error, no sample in the place of what was asked for."""
+    said = plain(app)
+    return not app.exception and not any(
+        word in said for word in ("Traceback", "an error of its own", "Sample data.", "NaN", "nan ")
+    )
+
+
+def silent(app: AppTest) -> bool:
+    """A page without rows or charts."""
+    return not app.dataframe and not app.get("plotly_chart")
+
+
+def in_order(app: AppTest) -> bool:
+    """A page with all it should have, and no word about a failure."""
+    return sound(app) and healthy(app) and BROKEN not in plain(app)
+
+
+@pytest.mark.parametrize("fault", DATASET_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_of_the_dataset(
+    fault: Fault, shelf: LoopbackHub, pages: dict[str, dict[str, str]], environment: pytest.MonkeyPatch
+) -> None:
+    fault.switch_on(shelf)
+    if fault.says is None:
+        assert {page: in_order(open_app(**link)) for page, link in pages.items()} == dict.fromkeys(pages, True)
+        return
+    with environment.context() as patch:
+        hurried = replace(Settings.from_env(), hub_seconds=0.4)
+        patch.setattr(Settings, "from_env", lambda: hurried)
+        shown = {page: open_app(**link) for page, link in pages.items()}
+    for page, app in shown.items():
+        assert fault.says in plain(app), page
+        assert sound(app), page
+        assert silent(app), page
+    shelf.faults.clear()
+    assert in_order(shown["competition"].button(key="problem-retry").click().run())
+    assert in_order(open_app(**pages["overview"]))
+
+
+@pytest.mark.parametrize("fault", FILE_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_of_one_file(fault: Fault, shelf: LoopbackHub, pages: dict[str, dict[str, str]]) -> None:
+    fault.switch_on(shelf)
+    shown = {page: open_app(**link) for page, link in pages.items()}
+    if fault.says is None:
+        assert {page: in_order(app) for page, app in shown.items()} == dict.fromkeys(pages, True)
+        return
+    assert in_order(shown.pop("about"))
+    assert in_order(shown["elsewhere"])
+    assert shown.pop("elsewhere").dataframe
+    for page, app in shown.items():
+        assert fault.says in plain(app), page
+        assert BROKEN in plain(app), page
+        assert sound(app), page
+        assert silent(app) or page in ("overview", "user"), page
+    assert len(shown["overview"].dataframe) == len(WHOLE)
+    assert "NVIDIA NVFP4 is left out" in plain(shown["user"])
+    shelf.faults.clear()
+    assert in_order(shown["submission"].button(key="problem-retry").click().run())
+    healed = open_app(**pages["overview"])
+    assert in_order(healed)
+    assert len(healed.dataframe) == len(WHOLE) + 1
+
+
+@pytest.mark.parametrize("fault", TEXT_FAULTS, ids=lambda fault: fault.name)
+def test_a_fault_while_a_text_is_fetched(
+    fault: Fault, shelf: LoopbackHub, pages: dict[str, dict[str, str]], kb: KernelBot
+) -> None:
+    assert in_order(open_app(**pages["submission"]))
+    far = kb.leaderboard("nvfp4_dual_gemm").iloc[-1]["submission_id"]
+    near = pages["submission"]["id"]
+    links = {
+        "submission": {"page": "submission", "id": str(far)},
+        "compare": {"page": "compare", "a": str(near), "b": str(far)},
+    }
+    st.session_state.clear()
+    fault.switch_on(shelf)
+    shown = {page: open_app(**link) for page, link in links.items()}
+    if fault.says is None:
+        assert {page: in_order(app) for page, app in shown.items()} == dict.fromkeys(links, True)
+        return
+    for page, app in shown.items():
+        assert fault.says in plain(app), page
+        assert sound(app), page
+        assert "nvfp4_dual_gemm" in plain(app), page
+        assert not [part for part in app.get("bidi_component") if "code" in part.proto.component_name], page
+    shelf.faults.clear()
+    assert in_order(shown["submission"].button(key="code-problem-retry").click().run())
+
+
+def test_a_file_without_rows(shelf: LoopbackHub, pages: dict[str, dict[str, str]]) -> None:
+    rewritten(lambda table: table.slice(0, 0))(shelf)
+    says = {
+        "overview": "No submissions yet.",
+        "competition": "This competition has no submissions.",
+        "submission": "There is no submission",
+        "compare": "There is no submission",
+        "ladder": "has no ranked time on",
+    }
+    for page, word in says.items():
+        app = open_app(**pages[page])
+        assert word in plain(app), page
+        assert sound(app), page
+    assert in_order(open_app(**pages["elsewhere"]))
+
+
+def test_a_file_replaced_while_the_app_runs_changes_nothing(
+    shelf: LoopbackHub, pages: dict[str, dict[str, str]]
+) -> None:
+    before = open_app(**pages["competition"]).dataframe[0].value
+    rewritten(lambda table: table.slice(len(table) // 2))(shelf)
+    st.cache_data.clear()
+    after = open_app(**pages["competition"])
+    assert in_order(after)
+    assert after.dataframe[0].value["time"].tolist() == before["time"].tolist()
