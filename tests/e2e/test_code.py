@@ -1,6 +1,7 @@
 """Reading code in a real browser: from the board to a source, along the list, to the diff, up the ladder, by link."""
 
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,11 +11,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from kbdash.engine import KernelBot
 from kbdash.sample import trap_code
+from tests.e2e import grid
 from tests.e2e.conftest import Open, settled
 
 BOARD = "nvfp4_gemm"
 RUNNER = "NVIDIA"
-ROW_HEIGHT = 35
 
 
 def query(page: Page) -> dict[str, list[str]]:
@@ -34,35 +35,23 @@ def placed(kb: KernelBot, rank: int) -> int:
     return int(kb.leaderboard(BOARD, runner=RUNNER)["submission_id"].iloc[rank - 1])
 
 
+@cache
+def leaders(kb: KernelBot) -> dict[str, int]:
+    """Submissions by their source text, of the board that shows the odd ones first."""
+    board = kb.leaderboard("nvfp4_dual_gemm", runner=RUNNER).head(40)
+    return {kb.code(int(id_), RUNNER): int(id_) for id_ in board["submission_id"]}
+
+
 def trap(kb: KernelBot, text: str) -> str:
     """Where a source text of the sample is shown."""
-    for row in kb.leaderboard("nvfp4_dual_gemm", runner=RUNNER).head(40).itertuples():
-        if kb.code(int(row.submission_id), RUNNER) == text:
-            return f"/submission?id={row.submission_id}&runner={RUNNER}&competition=nvfp4"
-    raise AssertionError("the sample has no such text among its leaders")
-
-
-def press(page: Page, table: Locator, row: int) -> None:
-    """Press the first button of a row; the table is a canvas, so the pointer has to look for it."""
-    table.locator("canvas").first.wait_for()
-    table.get_by_test_id(f"glide-cell-0-{row}").wait_for(state="attached")
-    box = table.bounding_box()
-    assert box is not None
-    y = box["y"] + ROW_HEIGHT * (row + 1) + ROW_HEIGHT / 2
-    for x in range(10, int(box["width"]), 20):
-        page.mouse.move(box["x"] + x, y)
-        cursor = "([x, y]) => getComputedStyle(document.elementFromPoint(x, y)).cursor"
-        if page.evaluate(cursor, [box["x"] + x, y]) == "pointer":
-            page.mouse.click(box["x"] + x, y)
-            return
-    raise AssertionError("the row has no button")
+    return f"/submission?id={leaders(kb)[text]}&runner={RUNNER}&competition=nvfp4"
 
 
 def test_from_the_board_to_code_diff_ladder_and_by_link_to_the_same_lines(
     open_page: Open, app: str, kb: KernelBot
 ) -> None:
     page = open_page(f"{app}/nvfp4?problem={BOARD}")
-    press(page, page.locator(".st-key-leaderboard-table").get_by_test_id("stDataFrame"), row=1)
+    grid.press(page, "leaderboard-table", row=1)
     expect(page.get_by_role("heading", name=f"Submission {placed(kb, 2)}")).to_be_visible()
     expect(line(page, 2)).to_have_text(kb.code(placed(kb, 2), RUNNER).splitlines()[1])
 
