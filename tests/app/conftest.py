@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 MAIN = Path(__file__).resolve().parents[2] / "kbdash" / "main.py"
@@ -15,6 +16,15 @@ Open = Callable[..., AppTest]
 def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder in which the sample is written once."""
     return tmp_path_factory.mktemp("app-cache")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scanned_once() -> Iterator[None]:
+    """Streamlit looks through every installed package whenever an app starts, which took most of a test's time."""
+    found = manifest_scanner.scan_component_manifests()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
+        yield
 
 
 @pytest.fixture

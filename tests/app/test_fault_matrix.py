@@ -219,8 +219,13 @@ def test_a_fault_of_one_file(fault: Fault, shelf: LoopbackHub, pages: dict[str, 
 
 @pytest.mark.parametrize("fault", TEXT_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_while_a_text_is_fetched(
-    fault: Fault, shelf: LoopbackHub, pages: dict[str, dict[str, str]], kb: KernelBot
+    fault: Fault,
+    shelf: LoopbackHub,
+    pages: dict[str, dict[str, str]],
+    kb: KernelBot,
+    environment: pytest.MonkeyPatch,
 ) -> None:
+    environment.setattr("kbdash.parquet.remote._PAUSES_S", (0.0, 0.0, 0.0))
     assert in_order(open_app(**pages["submission"]))
     far = kb.leaderboard("nvfp4_dual_gemm").iloc[-1]["submission_id"]
     near = pages["submission"]["id"]
@@ -228,7 +233,6 @@ def test_a_fault_while_a_text_is_fetched(
         "submission": {"page": "submission", "id": str(far)},
         "compare": {"page": "compare", "a": str(near), "b": str(far)},
     }
-    st.session_state.clear()
     fault.switch_on(shelf)
     shown = {page: open_app(**link) for page, link in links.items()}
     if fault.says is None:
