@@ -72,6 +72,8 @@ def check_distribution(kb: KernelBot, problem: str, rows: Sequence[Row], scope: 
     frame = kb.distribution(problem, bins=bins, **asked(scope))
     expected = reference.spread(rows, scope)
     assert set(frame["runner"]) == set(expected)
+    everything = [score for scores, _ in expected.values() for score in scores]
+    assert frame["hi"].max() <= max(everything, default=0.0) * (1 + 1e-6) or not everything
     for runner, group in frame.groupby("runner"):
         for column, scores in zip(("rows", "users"), expected[str(runner)], strict=True):
             assert group[column].sum() == len(scores)

@@ -122,7 +122,7 @@ def test_leaderboards_are_those_of_the_reference(generated: list[Any], scope: Sc
             comparison.check_leaderboard(kb, problem, rows, scope)
 
 
-@examples(10)
+@examples(8)
 @given(submissions, scopes)
 def test_what_follows_from_the_ranking_agrees_with_the_reference(generated: list[Any], scope: Scope) -> None:
     with engine_over(flat_rows(generated)) as (kb, expected):
