@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kbdash.db import NOTHING
-from kbdash.errors import AmbiguousSubmission, UnknownProblem, UnknownSubmission
+from kbdash.errors import AmbiguousSubmission, QueryRefused, UnknownProblem, UnknownSubmission
 from kbdash.model import Page, Placement, Standing, Submission
 
 Day = date | str | None
@@ -295,7 +295,10 @@ def _bound(engine: Engine, problem: str, scope: Scope) -> dict[str, object]:
 
 
 def _day(day: Day) -> date | None:
-    return date.fromisoformat(day) if isinstance(day, str) else day
+    try:
+        return date.fromisoformat(day) if isinstance(day, str) else day
+    except ValueError as error:
+        raise QueryRefused(f"{day!r} is not a day.", advice="Write it as 2025-12-21.") from error
 
 
 def _ids_of(engine: Engine, competition: str, user: str) -> list[str]:

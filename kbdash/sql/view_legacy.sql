@@ -1,6 +1,7 @@
 -- One AMD legacy file (a row per run) as canonical rows: one row per (submission, runner).
 -- A submission's score is its lowest passing ranked run; its mode is the furthest stage it reached.
--- The machine is known only through the GPU's name; a run that does not tell it ran on the board's own runner.
+-- The machine is known only through the GPU's name; a run that does not tell it ran on the board's own runner, and on
+-- a board the catalog does not know the GPU's name is the runner.
 -- Filled in by kbdash.db: {view}, {competition}, {file}, {location}. The source text is deliberately not here.
 create or replace view {view} as
 with runs as (
@@ -16,7 +17,7 @@ with runs as (
         r.run_mode::varchar as mode,
         r.run_passed::boolean as passed,
         r.run_score::double as score,
-        case when r.run_mode is not null then coalesce(h.runner, b.runner) end as runner,
+        case when r.run_mode is not null then coalesce(h.runner, b.runner, r.run_system_info.gpu) end as runner,
         case r.run_mode when 'leaderboard' then 3 when 'benchmark' then 2 when 'test' then 1 else 0 end as stage,
         r.run_mode = 'leaderboard' and r.run_passed and isfinite(r.run_score) and r.run_score > 0 as ranked
     from read_parquet({location}, file_row_number = true) r

@@ -173,6 +173,7 @@ def test_times_without_zone_are_utc_and_users_are_numbers_with_a_name() -> None:
 def test_a_board_that_the_catalog_does_not_know_is_named_after_its_id() -> None:
     row = canonical(ranked(leaderboard_id=9999)).iloc[0]
     assert (row["problem"], row["leaderboard_id"]) == ("board-9999", 9999)
+    assert row["runner"] == "AMD Instinct MI300X"
 
 
 def test_shapes_are_those_of_the_best_run() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from kbdash import queries
 from kbdash.engine import KernelBot
-from kbdash.errors import AmbiguousSubmission, KbdashError, UnknownProblem, UnknownSubmission
+from kbdash.errors import AmbiguousSubmission, QueryRefused, UnknownProblem, UnknownSubmission
 from tests.unit import reference
 from tests.unit.reference import Row, Scope
 from tests.unit.test_engine import FILES, problems_of
@@ -353,7 +353,7 @@ def test_the_same_code_is_found_on_other_boards(kb: KernelBot, sample_folder: Pa
 
 @pytest.mark.parametrize("day", ["yesterday", "2025-13-01", "2025-12-10T10:00", "1; drop view submissions"])
 def test_a_day_that_is_none_is_told(kb: KernelBot, day: str) -> None:
-    with pytest.raises((KbdashError, ValueError)):
+    with pytest.raises(QueryRefused, match="is not a day"):
         kb.leaderboard("trimul", until=day)
 
 
