@@ -193,6 +193,23 @@ def test_a_fault_of_the_dataset(
     assert in_order(open_app(**pages["overview"]))
 
 
+@pytest.mark.parametrize("fault", [fault for fault in DATASET_FAULTS if fault.says], ids=lambda fault: fault.name)
+def test_a_fault_of_the_public_dataset_shows_the_sample_and_says_so(
+    fault: Fault, shelf: LoopbackHub, environment: pytest.MonkeyPatch, sample_cache: Path
+) -> None:
+    fault.switch_on(shelf)
+    environment.delenv("KBDASH_SOURCE")
+    environment.setenv("KBDASH_CACHE", str(sample_cache))
+    hurried = replace(Settings.from_env(), hub_seconds=0.4)
+    environment.setattr(Settings, "from_env", lambda: hurried)
+    for page in ("", "nvfp4", "about"):
+        app = open_app(page)
+        assert healthy(app), page
+        assert "nothing here is a real result" in plain(app), page
+        assert str(fault.says) in plain(app), page
+        assert "a synthetic sample, not real results" in plain(app), page
+
+
 @pytest.mark.parametrize("fault", FILE_FAULTS, ids=lambda fault: fault.name)
 def test_a_fault_of_one_file(fault: Fault, shelf: LoopbackHub, pages: dict[str, dict[str, str]]) -> None:
     fault.switch_on(shelf)
