@@ -50,9 +50,9 @@ def serve(tmp_path: Path, sample_cache: Path) -> Iterator[Serve]:
         yield start
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests."""
+    """One Chromium for the tests of this folder; later ones need the event loop that it occupies."""
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=chromium.find(), args=ARGUMENTS)
         yield opened
