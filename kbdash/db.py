@@ -86,6 +86,14 @@ class Database:
             raise QueryRefused(reason, advice="Ask one SELECT over the view submissions; the data are read only.")
         return self._run(text, {})
 
+    def set_aside(self, slug: str, error: KbdashError) -> None:
+        """Leave out a competition whose file failed after it was opened; it is tried again like any other."""
+        with self._lock:
+            item = self._attached[slug]
+            name = item.file.name if item.file else slug
+            self._attached[slug] = replace(item, problem=f"{name} cannot be read: {error} {error.advice}".strip())
+            self._tried_at = time.monotonic()
+
     def bytes_moved(self) -> int:
         """Bytes that DuckDB holds from the network since start; local files move none."""
         if self.source.kind != "hub":

@@ -12,7 +12,7 @@ from kbdash import queries
 from kbdash.code import CodeReader, Indexing, SourceText
 from kbdash.config import Settings
 from kbdash.db import Database
-from kbdash.errors import DataUnavailable, UnknownProblem
+from kbdash.errors import DataUnavailable, KbdashError, UnknownProblem
 from kbdash.export import write_study_set
 from kbdash.model import Board, Competition, Submission
 from kbdash.source import Source, newer_commit, open_source
@@ -87,6 +87,10 @@ class KernelBot:
     def frame(self, question: str, /, **parameters: object) -> pd.DataFrame:
         """Answer of sql/<question>.sql with the given parameters bound."""
         return self._database.frame(question, **parameters)
+
+    def set_aside(self, competition: str, error: KbdashError) -> None:
+        """Leave a competition out of the questions about all of them, until its file can be read again."""
+        self._database.set_aside(competition, error)
 
     def sql(self, text: str) -> pd.DataFrame:
         """Answer of one SELECT over the view `submissions`; read only, locked down."""

@@ -8,7 +8,14 @@ import numpy as np
 import pandas as pd
 
 from kbdash.db import NOTHING
-from kbdash.errors import AmbiguousSubmission, QueryRefused, UnknownProblem, UnknownSubmission
+from kbdash.errors import (
+    AmbiguousSubmission,
+    DataUnavailable,
+    KbdashError,
+    QueryRefused,
+    UnknownProblem,
+    UnknownSubmission,
+)
 from kbdash.model import Page, Placement, Standing, Submission
 
 Day = date | str | None
@@ -41,6 +48,7 @@ class Engine(Protocol):
     def find(self, problem: str, competition: str | None = None) -> tuple[str, str]: ...
     def readable(self) -> tuple[str, ...]: ...
     def linkable(self) -> tuple[str, ...]: ...
+    def set_aside(self, competition: str, error: KbdashError) -> None: ...
 
 
 def overview(engine: Engine) -> pd.DataFrame:
@@ -48,9 +56,9 @@ def overview(engine: Engine) -> pd.DataFrame:
     return _each(engine, engine.readable(), "overview")
 
 
-def problems(engine: Engine) -> pd.DataFrame:
+def problems(engine: Engine, competition: str | None = None) -> pd.DataFrame:
     """One row per problem and runner: rows, passed, users, best, first and last time."""
-    return _each(engine, engine.readable(), "problems")
+    return _each(engine, [slug for slug in engine.readable() if competition in (None, slug)], "problems")
 
 
 def leaderboard(engine: Engine, problem: str, *, top: int | None = None, **scope: Unpack[Scope]) -> pd.DataFrame:
@@ -308,8 +316,16 @@ def _ids_of(engine: Engine, competition: str, user: str) -> list[str]:
 
 
 def _each(engine: Engine, places: Iterable[str], question: str, **parameters: object) -> pd.DataFrame:
-    """The same question asked of several competitions, answers one below the other."""
-    answers = [engine.frame(question, competition=place, **parameters) for place in tuple(places) or (NOTHING,)]
+    """The same question asked of several competitions, answers one below the other; what fails is set aside."""
+    asked = tuple(places) or (NOTHING,)
+    answers = []
+    for place in asked:
+        try:
+            answers.append(engine.frame(question, competition=place, **parameters))
+        except DataUnavailable as error:
+            if place == asked[-1] and not answers:
+                raise
+            engine.set_aside(place, error)
     filled = [answer for answer in answers if len(answer)] or answers[:1]
     return pd.concat(filled, ignore_index=True)
 

@@ -81,7 +81,7 @@ def runner_label(runner: str) -> str:
 
 def scene(competition: Competition, board: Board, view: CompetitionView, theme: str) -> Scene:
     """The board with runner and unit resolved."""
-    problems = cached.problems()
+    problems = cached.problems(competition.slug)
     runners = runners_of(problems, competition, board)
     runner = pick_runner(view, runners)
     rows = problems[(problems["competition"] == competition.slug) & (problems["problem"] == board.name)]

@@ -1,6 +1,7 @@
 """The engine's questions, each answered once per dataset version. Failures are never kept."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -14,19 +15,31 @@ Filters = dict[str, Any]
 """Keyword arguments that all questions share: competition, runner, since, until, flagged."""
 
 
+class _MovedOnError(Exception):
+    """A file came or went while a question about all of them was answered, so that the answer is not to be kept."""
+
+
 @st.cache_data(max_entries=512, max_size="96MB", show_spinner="Reading the dataset")
 def _answer(
     _kb: KernelBot, version: tuple[str, ...], question: str, args: tuple[Any, ...], filters: tuple[tuple[str, Any], ...]
 ) -> Any:
-    return getattr(_kb, question)(*args, **dict(filters))
+    answer = getattr(_kb, question)(*args, **dict(filters))
+    if version != _version(_kb):
+        raise _MovedOnError
+    return answer
 
 
 def _ask(question: str, *args: Any, **filters: Any) -> Any:
     """The answer for this session's dataset version; arguments must be small and hashable."""
     kb = engine()
-    # What was answered while a file could not be read is not the answer once it can.
-    version = (kb.source.version, *kb.readable())
-    return _answer(kb, version, question, args, tuple(sorted(filters.items())))
+    while True:
+        with suppress(_MovedOnError):
+            return _answer(kb, _version(kb), question, args, tuple(sorted(filters.items())))
+
+
+def _version(kb: KernelBot) -> tuple[str, ...]:
+    """What an answer holds for: what was said while a file could not be read is not true once it can."""
+    return (kb.source.version, *kb.readable())
 
 
 def overview() -> pd.DataFrame:
@@ -34,9 +47,9 @@ def overview() -> pd.DataFrame:
     return _frame("overview")
 
 
-def problems() -> pd.DataFrame:
-    """One row per problem and runner."""
-    return _frame("problems")
+def problems(competition: str) -> pd.DataFrame:
+    """One row per problem and runner of a competition."""
+    return _frame("problems", competition)
 
 
 def summary(problem: str, **filters: Any) -> pd.DataFrame:

@@ -30,13 +30,13 @@ def show() -> None:
         **state.control("find", view.find, default=""),
     )  # fmt: skip
     st.caption(ANONYMOUS)
-    parts.left_out()
     if view.find:
         _found(view)
     elif view.user:
         _person(view, view.user)
     else:
         st.markdown("Type a part of a name to see where that person took part, and how they did.")
+    parts.left_out()
 
 
 def open_user(click_key: str, users: Sequence[str]) -> None:

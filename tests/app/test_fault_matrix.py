@@ -289,3 +289,22 @@ def test_a_file_replaced_while_the_app_runs_changes_nothing(
     after = open_app(**pages["competition"])
     assert in_order(after)
     assert after.dataframe[0].value["time"].tolist() == before["time"].tolist()
+
+
+def test_a_file_that_fails_after_it_was_opened_leaves_the_others_alone(
+    shelf: LoopbackHub, pages: dict[str, dict[str, str]]
+) -> None:
+    assert in_order(open_app(**pages["about"]))
+    shelf.faults.fail(503, f"*{BROKEN}")
+    elsewhere = open_app(**pages["elsewhere"])
+    assert in_order(elsewhere)
+    assert elsewhere.dataframe
+    for page in ("overview", "user", "competition", "submission"):
+        app = open_app(**pages[page])
+        assert sound(app), page
+        assert "failed to answer (503)" in plain(app), page
+        assert len(app.dataframe) == {"overview": len(WHOLE), "user": 1}.get(page, 0), page
+    assert in_order(open_app(**pages["elsewhere"]))
+    shelf.faults.clear()
+    assert in_order(app.button(key="problem-retry").click().run())
+    assert len(open_app(**pages["overview"]).dataframe) == len(WHOLE) + 1
