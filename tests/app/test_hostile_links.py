@@ -1,0 +1,109 @@
+"""Every parameter of every page against values that want to be SQL, markup, enormous or many."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kbdash import view
+from kbdash.engine import KernelBot
+from kbdash.view import View, params_of
+from tests.app.conftest import Open, healthy, link, words
+
+MOST = 1000  # parameters; Streamlit drops a longer query altogether
+PROBES = {
+    "always true": "' or 1=1 --",
+    "drop": '"; drop view submissions; --',
+    "union": "x' union select user_id, user_name from submissions --",
+    "unicode quotes": "ʼ or 1=1 -- ＇；drop",
+    "nul": "a\x00b",
+    "wildcards": "%_%' escape '",
+    "file": "read_text('/etc/passwd')",
+    "long": "9" * 500_000,
+}
+
+
+@pytest.fixture(scope="module")
+def pages(kb: KernelBot) -> dict[str, tuple[type[View], dict[str, str]]]:
+    """Each page with its view and a link that shows rows."""
+    best = kb.leaderboard("nvfp4_gemm").iloc[0]
+    first = kb.ladder("nvfp4_gemm", best["user_id"], runner="NVIDIA")["submission_id"].iloc[0]
+    return {
+        "nvfp4": (view.CompetitionView, {"tab": "submissions"}),
+        "submission": (view.SubmissionView, {"id": str(best["submission_id"])}),
+        "compare": (view.CompareView, {"a": str(first), "b": str(best["submission_id"])}),
+        "ladder": (view.LadderView, {"problem": "nvfp4_gemm", "user": best["user_id"]}),
+        "user": (view.UserView, {"user": best["user_id"]}),
+        "about": (view.AboutView, {}),
+    }
+
+
+def rows(app: AppTest) -> int:
+    """Submissions there are, asked of the engine behind the page."""
+    kb: KernelBot = app.session_state["_engine"]
+    return int(kb.sql("select count(*) as rows from submissions")["rows"][0])
+
+
+@pytest.mark.parametrize("page", ["nvfp4", "submission", "compare", "ladder", "user", "about"])
+def test_no_parameter_is_more_than_a_value(
+    sample: Open, page: str, pages: dict[str, tuple[type[View], dict[str, str]]]
+) -> None:
+    kind, given = pages[page]
+    app = sample(page, **given)
+    assert healthy(app)
+    before = rows(app)
+    for name in [param.name for _, _, param in params_of(kind)] or ["nothing"]:
+        for probe, text in PROBES.items():
+            answer = _visit(app, {**given, name: text})
+            said = words(answer)
+            assert not answer.exception, (name, probe)
+            assert "an error of its own" not in said, (name, probe)
+            assert "root:" not in said, (name, probe)
+            assert len(str(link(answer))) < 2000, (name, probe)
+            assert len(said) < 50_000, (name, probe)
+            assert probe != "long" or "not understood" in said, name
+    assert rows(app) == before > 0
+
+
+@pytest.mark.parametrize("text", ["' or 1=1 --", "%", "_", "x' or '1'='1", "\\"])
+def test_what_is_looked_for_is_only_looked_for(sample: Open, text: str) -> None:
+    app = sample("nvfp4", tab="submissions", find=text, passed="all")
+    assert healthy(app)
+    total = int(words(app).partition(" submissions.")[0].rpartition("\n")[2].replace(",", ""))
+    shown = sum(len(table.value) for table in app.dataframe[:1]) if total else 0
+    for table in app.dataframe[:1] if shown else []:
+        assert all(text in f"{row['user']}{row['file']}" for _, row in table.value.iterrows())
+    people = sample("user", find=text)
+    assert healthy(people)
+    for table in people.dataframe:
+        assert all(text in name for name in table.value["user"])
+
+
+@pytest.mark.parametrize("page", ["nvfp4", "submission", "compare", "ladder", "user", "about"])
+def test_parameters_given_many_times(
+    sample: Open, page: str, pages: dict[str, tuple[type[View], dict[str, str]]]
+) -> None:
+    app = sample(page)
+    for name in [param.name for _, _, param in params_of(pages[page][0])] or ["nothing"]:
+        answer = _visit(app, {name: [str(number) for number in range(MOST)]})
+        assert not answer.exception, name
+        assert "an error of its own" not in words(answer), name
+        assert "not understood" in words(answer), name
+        assert sum(len(values) for values in link(answer).values()) <= 100, name
+
+
+@pytest.mark.parametrize("count", [MOST, MOST + 100])
+def test_many_parameters_that_nobody_knows(sample: Open, count: int) -> None:
+    app = sample("", **{f"x{number}": "1" for number in range(count)})
+    assert healthy(app)
+    assert ("This page does not know" in words(app)) == (count == MOST)
+    assert len(words(app)) < 10_000
+    assert link(app) == {} or count > MOST
+
+
+def _visit(app: AppTest, params: dict[str, Any]) -> AppTest:
+    """The same reader follows another link to the page."""
+    app.query_params.clear()
+    for name, value in params.items():
+        app.query_params[name] = value
+    return app.run()
