@@ -91,7 +91,7 @@ def sql(question: str, parameters: Mapping[str, object], *, key: str) -> None:
         st.caption("Runs as it stands in `kbdash.connect().sql(…)`. The ranking rule it uses is on the About page.")
         if question in PER_COMPETITION:
             st.caption(f"Asked once for each competition; here for {markdown(str(parameters['competition']))}.")
-        st.code(statement(question, parameters), language="sql", height=420)
+        st.code(statement(question, parameters), language="sql", wrap_lines=True)
 
 
 def toolbar(
