@@ -195,7 +195,8 @@ WIDE = """() => [document.documentElement, document.querySelector('[data-testid=
 
 def test_on_a_phone_nothing_hangs_over_and_the_controls_work(app: str, open_page: Open, kb: KernelBot) -> None:
     page = open_page(f"{app}/nvfp4?problem={BOARD}", width=390, height=844)
-    for path in links(kb):
+    alike = {f"/{item.slug}" for item in catalog.COMPETITIONS} - {"/nvfp4", "/amd-mi300"}
+    for path in links(kb).keys() - alike:
         go(page, app + path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate(WIDE) == [0, 0], path
