@@ -201,6 +201,8 @@ def test_on_a_phone_nothing_hangs_over_and_the_controls_work(app: str, open_page
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate(WIDE) == [0, 0], path
     go(page, f"{app}/nvfp4?problem={BOARD}")
+    choices = [radio.bounding_box() for radio in page.get_by_role("radio").all()]
+    assert [box for box in choices if box is None or box["x"] < 0 or box["x"] + box["width"] > 390] == []
     page.get_by_role("radio", name="B200 (on-prem)").click()
     settled(page)
     filter_out_flagged(page)
