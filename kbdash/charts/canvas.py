@@ -23,12 +23,24 @@ SMALL = 12
 _TOOLS = ["zoom", "pan", "select", "lasso", "zoomin", "zoomout", "autoscale", "resetscale"]
 
 
+class Drawn(go.Figure):  # type: ignore[misc]  # Plotly has no types
+    """A figure that never changes again, so that its dictionary, which Streamlit asks for at each run, is made once."""
+
+    _dictionary: Spec | None = None
+
+    def to_dict(self) -> Spec:
+        """The figure as plain data; shared, so leave it as it is."""
+        if self._dictionary is None:
+            self._dictionary = super().to_dict()
+        return self._dictionary
+
+
 def figure(traces: Sequence[Spec], theme: Theme, *, height: int, **layout: Any) -> go.Figure:
     """A figure in the page's colours; `layout` completes or replaces what all charts share."""
     points = sum(int(np.size(trace["z"] if "z" in trace else trace["x"])) for trace in traces)
     assert points <= POINT_LIMIT, f"{points} points in one chart"  # noqa: S101
     # Checking every property takes ten times as long as drawing; the tests check every figure instead.
-    return go.Figure({"data": list(traces), "layout": _layout(theme, height) | layout}, _validate=False)
+    return Drawn({"data": list(traces), "layout": _layout(theme, height) | layout}, _validate=False)
 
 
 def message(text: str, theme: str = "light", *, height: int = 220) -> go.Figure:

@@ -8,6 +8,7 @@ import pandas as pd
 from kbdash.catalog import runner_name
 from kbdash.model import Board, Competition
 from kbdash.ui import cached, share
+from kbdash.ui.memo import made
 from kbdash.units import Unit, unit_for
 from kbdash.view import CompetitionView
 
@@ -57,9 +58,8 @@ def filters(competition: Competition, runner: str | None, view: CompetitionView)
     }
 
 
-def runners_of(problems: pd.DataFrame, competition: Competition, board: Board) -> tuple[str, ...]:
+def runners_of(rows: pd.DataFrame, board: Board) -> tuple[str, ...]:
     """Runners that have rows on a board: those of the catalog first, then by number of users."""
-    rows = problems[(problems["competition"] == competition.slug) & (problems["problem"] == board.name)]
     found = rows.dropna(subset="runner").sort_values("users", ascending=False)["runner"].astype(str).tolist()
     known = [runner for runner in board.runners if runner in found]
     return (*known, *(runner for runner in found if runner not in known))
@@ -81,15 +81,29 @@ def runner_label(runner: str) -> str:
 
 def scene(competition: Competition, board: Board, view: CompetitionView, theme: str) -> Scene:
     """The board with runner and unit resolved."""
-    problems = cached.problems(competition.slug)
-    runners = runners_of(problems, competition, board)
+    rows = made(rows_of, cached.problems(competition.slug), competition.slug, board.name)
+    runners = made(runners_of, rows, board)
     runner = pick_runner(view, runners)
-    rows = problems[(problems["competition"] == competition.slug) & (problems["problem"] == board.name)]
-    best = rows.loc[rows["runner"].notna() if runner is None else rows["runner"] == runner, "best"]
     key = f"{competition.slug}-{board.name}-{runner}"
-    return Scene(competition, board, runners, runner, view, unit_for(best.min()), theme, key)
+    return Scene(competition, board, runners, runner, view, made(unit_of, rows, runner), theme, key)
+
+
+def rows_of(problems: pd.DataFrame, competition: str, problem: str) -> pd.DataFrame:
+    """The rows of one board."""
+    return problems[(problems["competition"] == competition) & (problems["problem"] == problem)]
+
+
+def unit_of(rows: pd.DataFrame, runner: str | None) -> Unit:
+    """The unit of a board: that of the best time on the runner, or on any."""
+    ran = rows["runner"].notna() if runner is None else rows["runner"] == runner
+    return unit_for(rows.loc[ran, "best"].min())
 
 
 def person(user_name: str, user_id: str) -> str:
     """A user as people know them; who has no name is told apart by the end of the id."""
     return user_name if user_name.strip() else f"unnamed …{user_id[-4:]}"
+
+
+def people(ranked: pd.DataFrame) -> dict[str, str]:
+    """The users of a ranking by id, best first, as people know them."""
+    return {user: person(name, user) for user, name in zip(ranked["user_id"], ranked["user_name"], strict=True)}

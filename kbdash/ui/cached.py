@@ -1,7 +1,8 @@
-"""The engine's questions, each answered once per dataset version. Failures are never kept."""
+"""The engine's questions, each answered once per dataset version and shared: leave what you get as it is."""
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ import streamlit as st
 from kbdash.engine import KernelBot
 from kbdash.model import Page, Placement, Standing, Submission
 from kbdash.ui.engines import engine
+from kbdash.ui.memo import shared
 
 Filters = dict[str, Any]
 """Keyword arguments that all questions share: competition, runner, since, until, flagged."""
@@ -19,22 +21,22 @@ class _MovedOnError(Exception):
     """A file came or went while a question about all of them was answered, so that the answer is not to be kept."""
 
 
-@st.cache_data(max_entries=512, max_size="96MB", show_spinner="Reading the dataset")
-def _answer(
-    _kb: KernelBot, version: tuple[str, ...], question: str, args: tuple[Any, ...], filters: tuple[tuple[str, Any], ...]
-) -> Any:
-    answer = getattr(_kb, question)(*args, **dict(filters))
-    if version != _version(_kb):
-        raise _MovedOnError
-    return answer
-
-
 def _ask(question: str, *args: Any, **filters: Any) -> Any:
-    """The answer for this session's dataset version; arguments must be small and hashable."""
+    """The answer for this session's dataset version, shared by all readers; arguments must be hashable."""
     kb = engine()
     while True:
-        with suppress(_MovedOnError):
-            return _answer(kb, _version(kb), question, args, tuple(sorted(filters.items())))
+        version = _version(kb)
+        key = (version, question, args, tuple(sorted(filters.items())))
+        waiting = nullcontext() if key in shared else st.spinner("Reading the dataset")
+        with suppress(_MovedOnError), waiting:
+            return shared.get(key, partial(_answer, kb, version, question, args, filters))
+
+
+def _answer(kb: KernelBot, version: tuple[str, ...], question: str, args: tuple[Any, ...], filters: Filters) -> Any:
+    answer = getattr(kb, question)(*args, **filters)
+    if version != _version(kb):
+        raise _MovedOnError
+    return answer
 
 
 def _version(kb: KernelBot) -> tuple[str, ...]:

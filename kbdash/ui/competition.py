@@ -9,8 +9,9 @@ from kbdash.model import Board, Competition
 from kbdash.ui import cached, engines, filters, parts, state
 from kbdash.ui.board import Scene, person, scene
 from kbdash.ui.escape import markdown
+from kbdash.ui.memo import made
 from kbdash.ui.tabs import distribution, hardware, leaderboard, progression, submissions
-from kbdash.units import count_text, minute_text, ratio_text, share_text, time_text
+from kbdash.units import Unit, count_text, minute_text, ratio_text, share_text, time_text
 from kbdash.view import CompetitionView
 
 _SHOW = {
@@ -87,31 +88,33 @@ def _numbers(now: Scene) -> None:
     """Best, distance to the speed of light, median, users, passing share: of the rows that pass the filters."""
     summary = cached.summary(now.board.name, **now.filters)
     leaders = cached.leaderboard(now.board.name, **now.filters)
-    parts.tiles(tiles(now, summary, leaders), key="board")
+    parts.tiles(made(tiles, now.board, now.runner, now.unit, summary, leaders), key="board")
 
 
-def tiles(now: Scene, summary: pd.DataFrame, leaders: pd.DataFrame) -> list[parts.Tile]:
+def tiles(
+    board: Board, runner: str | None, unit: Unit, summary: pd.DataFrame, leaders: pd.DataFrame
+) -> list[parts.Tile]:
     """The five numbers of a board."""
     counted = summary.sort_values("best", na_position="last")
     best = counted["best"].iloc[0] if len(counted) else None
     median = counted["median_best"].iloc[0] if len(counted) == 1 else None
     rows = int(summary["rows"].sum() + summary["rows_without_runner"].max()) if len(summary) else 0
     passed = int(summary["passed"].sum()) if len(summary) else 0
-    light = now.board.speed_of_light
+    light = board.speed_of_light
     holder = leaders.loc[leaders["score"] == best, ["user_name", "user_id"]].head(1)
     name = "" if holder.empty else person(holder["user_name"].iloc[0], holder["user_id"].iloc[0])
     return [
-        parts.Tile("Best time", time_text(best, now.unit), name, "Lowest time of a ranked run that passed."),
+        parts.Tile("Best time", time_text(best, unit), name, "Lowest time of a ranked run that passed."),
         parts.Tile(
             "× speed of light",
             ratio_text(best / light if light and best else None),
-            f"{time_text(light, now.unit)} is the bound" if light else "no bound published",
+            f"{time_text(light, unit)} is the bound" if light else "no bound published",
             "The task's own estimate of the shortest possible time.",
         ),
         parts.Tile(
             "Median of the bests",
-            time_text(median, now.unit),
-            "each user's best" if now.runner else "one runner at a time",
+            time_text(median, unit),
+            "each user's best" if runner else "one runner at a time",
             "Half of the users are faster.",
         ),
         parts.Tile("Users ranked", count_text(leaders["user_id"].nunique()), f"{count_text(rows)} submissions"),

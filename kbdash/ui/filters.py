@@ -6,8 +6,9 @@ import streamlit as st
 
 from kbdash.model import Board
 from kbdash.ui import cached, state
-from kbdash.ui.board import ALL_RUNNERS, Scene, person, runner_label
+from kbdash.ui.board import ALL_RUNNERS, Scene, people, runner_label
 from kbdash.ui.escape import markdown
+from kbdash.ui.memo import made
 from kbdash.view import MAX_PINS, MAX_TOP
 
 
@@ -73,12 +74,12 @@ def _more(now: Scene) -> None:
 
 def _pins(now: Scene) -> None:
     ranked = cached.leaderboard(now.board.name, **{**now.filters, "runner": None})
-    names = dict(zip(ranked["user_id"], ranked["user_name"], strict=True))
+    names = made(people, ranked)
     options = [*now.view.users, *(user for user in names if user not in now.view.users)]
     st.multiselect(
         "Pinned users",
         options,
-        format_func=lambda user: person(names[user], user) if user in names else f"{user} (not on this board)",
+        format_func=lambda user: names.get(user, f"{user} (not on this board)"),
         max_selections=MAX_PINS,
         select_all=False,
         placeholder="Find a user",

@@ -12,6 +12,7 @@ from kbdash.model import Competition
 from kbdash.ui import cached, engines, parts, share, state, tables
 from kbdash.ui.board import person
 from kbdash.ui.escape import markdown
+from kbdash.ui.memo import made
 from kbdash.units import MISSING, count_text, day_text, share_text, time_text, unit_for
 from kbdash.view import CompetitionView, OverviewView, UserView
 
@@ -24,16 +25,24 @@ def show() -> None:
     parts.link_notes()
     frame = cached.overview()
     st.markdown("Who is fastest, on which hardware, by how much, how they got there, and the code that did it.")
-    parts.tiles(totals(frame), key="overview")
+    parts.tiles(made(totals, frame), key="overview")
     with st.container(horizontal=True, vertical_alignment="bottom", key="overview-bar"):
         _find_person()
         first = {"competition": frame["competition"].iloc[0] if len(frame) else None}
-        share.toolbar(
-            view, frame.drop(columns=["trend"]), share.file_stem("overview"), "overview", first, key="overview"
-        )
+        share.toolbar(view, made(exported, frame), share.file_stem("overview"), "overview", first, key="overview")
     for competition in kb.competitions:
-        rows = frame[frame["competition"] == competition.slug].reset_index(drop=True)
+        rows = made(rows_of, frame, competition.slug)
         _competition(competition, rows, kb.unavailable.get(competition.slug))
+
+
+def exported(frame: pd.DataFrame) -> pd.DataFrame:
+    """What a download holds: everything but the sparklines."""
+    return frame.drop(columns=["trend"])
+
+
+def rows_of(frame: pd.DataFrame, competition: str) -> pd.DataFrame:
+    """The problems of one competition."""
+    return frame[frame["competition"] == competition].reset_index(drop=True)
 
 
 def totals(frame: pd.DataFrame) -> list[parts.Tile]:
@@ -90,12 +99,13 @@ def _competition(competition: Competition, rows: pd.DataFrame, unavailable: str 
         st.caption("No submissions yet.")
         return
     tables.show(
-        problem_rows(rows, competition),
-        _columns(competition, rows),
+        made(problem_rows, rows, competition),
+        made(_columns, competition, rows),
         key=f"problems-{slug}",
         alt=f"Problems of {competition.title}",
     )
-    _care(competition)
+    if care := made(care_of, competition):
+        st.caption(care)
 
 
 def _columns(competition: Competition, rows: pd.DataFrame) -> dict[str, Any]:
@@ -121,12 +131,11 @@ def _columns(competition: Competition, rows: pd.DataFrame) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _care(competition: Competition) -> None:
+def care_of(competition: Competition) -> str:
     """The caveats, right under the numbers they are about."""
     notes = [f"† {board.label}: {caveat.text}" for board in competition.boards for caveat in board.caveats]
     notes = list(dict.fromkeys([*(caveat.text for caveat in competition.caveats), *_shared(notes, competition)]))
-    if notes:
-        st.caption("  \n".join(markdown(note) for note in notes))
+    return "  \n".join(markdown(note) for note in notes)
 
 
 def _shared(notes: list[str], competition: Competition) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from streamlit.column_config import (
     ButtonColumn,
@@ -13,6 +14,7 @@ from streamlit.column_config import (
 from kbdash.catalog import runner_name
 from kbdash.ui import state
 from kbdash.ui.board import person
+from kbdash.ui.memo import made
 from kbdash.units import MISSING, Unit
 from kbdash.view import SubmissionView
 
@@ -120,10 +122,10 @@ def utc(times: pd.Series) -> pd.Series:
 
 
 def show(frame: pd.DataFrame, columns: Columns, *, key: str, alt: str, **more: Any) -> Any:
-    """The columns named in `columns`, in that order."""
+    """The columns named in `columns`, in that order; `frame` is a shared one."""
     with st.container(key=key):
         return st.dataframe(
-            frame,
+            made(_arrow, frame),
             hide_index=True,
             column_order=list(columns),
             column_config=columns,
@@ -140,6 +142,11 @@ def steps(series: Sequence[float] | None, unit: Unit) -> list[float]:
     """A best-so-far series for a sparkline: each value held, because the line between two values is curved."""
     values = [float(f"{unit.of(float(value)):.4g}") for value in series] if series is not None else []
     return [value for value in values for _ in range(4)] if len(set(values)) > 1 else values[:2]
+
+
+def _arrow(frame: pd.DataFrame) -> pa.Table:
+    """The form in which a table goes to the browser."""
+    return pa.Table.from_pandas(frame, preserve_index=False)
 
 
 def _height(rows: int) -> int | Literal["content"]:

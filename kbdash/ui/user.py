@@ -11,8 +11,12 @@ from kbdash.catalog import runner_name
 from kbdash.ui import cached, engines, parts, share, state, tables
 from kbdash.ui.board import person
 from kbdash.ui.escape import markdown
+from kbdash.ui.memo import made
 from kbdash.units import count_text, rank_text, time_text, unit_for
 from kbdash.view import LadderView, UserView
+
+Titles = tuple[tuple[str, str], ...]
+"""Titles of competitions, each after its slug."""
 
 ANONYMOUS = (
     "Users of the AMD MI300 competitions are anonymous numbers, shuffled at export; they cannot be joined with "
@@ -56,17 +60,29 @@ def _found(view: UserView) -> None:
     if people.empty:
         parts.nothing("Nobody's name holds that text, and it is nobody's id.", key="people")
         return
-    titles = {item.slug: item.title for item in engines.engine().competitions}
-    shown = pd.DataFrame(
+    titles = _titles()
+    shown = made(people_rows, people, titles)
+    columns = made(_people_columns, people)
+    st.caption(f"{count_text(len(people))} people.")
+    tables.show(shown, columns, key="people-table", alt="People found")
+
+
+def people_rows(people: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """People as the table shows them."""
+    named = dict(titles)
+    return pd.DataFrame(
         {
             "user": tables.names(people),
             "open": "Open",
             "submissions": people["submissions"],
-            "competitions": [[titles.get(slug, slug) for slug in slugs] for slugs in people["competitions"]],
+            "competitions": [[named.get(slug, slug) for slug in slugs] for slugs in people["competitions"]],
             "id": people["user_id"],
         }
     )
-    columns = {
+
+
+def _people_columns(people: pd.DataFrame) -> tables.Columns:
+    return {
         "user": TextColumn("User"),
         "open": ButtonColumn(
             "Page", width=75, type="tertiary", key="people-open", on_click=open_user,
@@ -76,8 +92,6 @@ def _found(view: UserView) -> None:
         "competitions": ListColumn("Competitions"),
         "id": TextColumn("Id"),
     }  # fmt: skip
-    st.caption(f"{count_text(len(people))} people.")
-    tables.show(shown, columns, key="people-table", alt="People found")
 
 
 def _person(view: UserView, user_id: str) -> None:
@@ -87,14 +101,15 @@ def _person(view: UserView, user_id: str) -> None:
         return
     name = person(str(boards["user_name"].iloc[-1]), user_id)
     st.header(markdown(name), anchor=False)
-    parts.tiles(_numbers(boards), key="person")
+    parts.tiles(made(numbers, boards), key="person")
     place = {"user": user_id, "competition": boards["competition"].iloc[0]}
     share.toolbar(view, boards, share.file_stem("user", user_id), "user", place, key="person")
     _boards_table(boards, user_id)
     st.caption("Ladder shows each new personal best on a board: what it gained, and the change in code that did it.")
 
 
-def _numbers(boards: pd.DataFrame) -> list[parts.Tile]:
+def numbers(boards: pd.DataFrame) -> list[parts.Tile]:
+    """A person in four numbers."""
     ranked = boards.dropna(subset="rank")
     best = ranked.sort_values("rank").head(1)
     where = "" if best.empty else f"{best['problem'].iloc[0]}, {runner_name(best['runner'].iloc[0])}"
@@ -108,8 +123,14 @@ def _numbers(boards: pd.DataFrame) -> list[parts.Tile]:
 
 
 def _boards_table(boards: pd.DataFrame, user_id: str) -> None:
-    titles = {item.slug: item.title for item in engines.engine().competitions}
-    shown = pd.DataFrame(
+    shown = made(board_rows, boards, _titles())
+    tables.show(shown, made(_boards_columns, boards, user_id), key="person-table", alt="Boards this user took part in")
+
+
+def board_rows(boards: pd.DataFrame, titles: Titles) -> pd.DataFrame:
+    """A person's boards as the table shows them."""
+    named = dict(titles)
+    return pd.DataFrame(
         {
             "problem": boards["problem"],
             "runner": ["not run" if pd.isna(runner) else runner_name(runner) for runner in boards["runner"]],
@@ -122,10 +143,13 @@ def _boards_table(boards: pd.DataFrame, user_id: str) -> None:
             "tries": boards["submissions"],
             "first": tables.utc(boards["first_at"]),
             "last": tables.utc(boards["last_at"]),
-            "competition": [titles.get(slug, slug) for slug in boards["competition"]],
+            "competition": [named.get(slug, slug) for slug in boards["competition"]],
         }
     )
-    tables.show(shown, _boards_columns(boards, user_id), key="person-table", alt="Boards this user took part in")
+
+
+def _titles() -> Titles:
+    return tuple((item.slug, item.title) for item in engines.engine().competitions)
 
 
 def _boards_columns(boards: pd.DataFrame, user_id: str) -> dict[str, Any]:

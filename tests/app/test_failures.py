@@ -4,11 +4,10 @@ import math
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kbdash.config import DATASET
-from kbdash.ui import engines
+from kbdash.ui import engines, memo
 from tests.app.conftest import Open, healthy, open_app, words
 from tests.hub import LoopbackHub
 
@@ -109,7 +108,7 @@ def test_a_failure_in_the_middle_shows_in_its_place_and_passes(strict: Open, hub
     app = strict()
     assert healthy(app)
     hub.faults.refuse = True
-    st.cache_data.clear()
+    memo.shared.clear()
     app.query_params["page"] = "trimul"
     app.query_params["tab"] = "submissions"
     app.run()

@@ -13,11 +13,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from kbdash.config import DATASET, Settings
 from kbdash.engine import KernelBot
+from kbdash.ui import memo
 from tests.app.conftest import healthy, open_app, words
 from tests.hub import LoopbackHub
 
@@ -124,7 +124,7 @@ def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 @pytest.fixture
 def shelf(environment: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
     """A Hub with that dataset, which the app is told to read and nothing else."""
-    st.cache_data.clear()
+    memo.shared.clear()
     with LoopbackHub(folder) as hub:
         environment.setenv("KBDASH_SOURCE", DATASET)
         environment.setenv("KBDASH_CACHE", str(tmp_path))
@@ -285,7 +285,7 @@ def test_a_file_replaced_while_the_app_runs_changes_nothing(
 ) -> None:
     before = open_app(**pages["competition"]).dataframe[0].value
     rewritten(lambda table: table.slice(len(table) // 2))(shelf)
-    st.cache_data.clear()
+    memo.shared.clear()
     after = open_app(**pages["competition"])
     assert in_order(after)
     assert after.dataframe[0].value["time"].tolist() == before["time"].tolist()

@@ -8,6 +8,7 @@ from kbdash.catalog import runner_name
 from kbdash.model import Standing
 from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.board import Scene, person
+from kbdash.ui.memo import made
 from kbdash.units import Unit, count_text, parse_time, rank_text, share_text, time_text
 
 
@@ -30,7 +31,7 @@ def show(now: Scene) -> None:
         _standings(now, now.view.my_time)
     draw = charts.ecdf if now.view.ecdf else charts.distribution
     parts.chart(
-        draw(frame, now.unit, now.theme, marks(now)),
+        made(draw, frame, now.unit, now.theme, marks(now)),
         key="distribution-chart",
         alt=f"Distribution of times on {now.board.name}",
         file_name=now.stem(question),
@@ -41,22 +42,28 @@ def show(now: Scene) -> None:
     )
 
 
-def marks(now: Scene) -> list[charts.Mark]:
+def marks(now: Scene) -> tuple[charts.Mark, ...]:
     """The times worth a line: best, median, speed of light, pinned users, the reader's own."""
-    found = []
     summary = cached.summary(now.board.name, **now.filters)
+    ranked = cached.leaderboard(now.board.name, **now.filters)
+    found = made(marks_of, summary, ranked, now.board.speed_of_light, now.view.users)
+    return found if now.view.my_time is None else (*found, charts.Mark("yours", now.view.my_time, "yours"))
+
+
+def marks_of(
+    summary: pd.DataFrame, ranked: pd.DataFrame, light: float | None, pinned: tuple[str, ...]
+) -> tuple[charts.Mark, ...]:
+    """The marks that a board has of itself."""
+    found = []
     if len(summary) == 1 and pd.notna(summary["best"].iloc[0]):
         found.append(charts.Mark("best", float(summary["best"].iloc[0]), "best"))
         found.append(charts.Mark("median", float(summary["median_best"].iloc[0]), "median"))
-    if now.board.speed_of_light:
-        found.append(charts.Mark("speed of light", now.board.speed_of_light, "light"))
-    ranked = cached.leaderboard(now.board.name, **now.filters)
-    for place, user in enumerate(now.view.users):
+    if light:
+        found.append(charts.Mark("speed of light", light, "light"))
+    for place, user in enumerate(pinned):
         for row in tables.rows(ranked[ranked["user_id"] == user]):
             found.append(charts.Mark(person(row["user_name"], user), row["score"], "user", place))
-    if now.view.my_time is not None:
-        found.append(charts.Mark("yours", now.view.my_time, "yours"))
-    return found
+    return tuple(found)
 
 
 def standing_text(found: Standing, where: str) -> str:

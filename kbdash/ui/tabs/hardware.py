@@ -1,5 +1,6 @@
 """Machines against each other: runners, the on-prem and Modal twins, shapes."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import pandas as pd
@@ -11,7 +12,8 @@ from kbdash.queries import shape_board
 from kbdash.ui import cached, engines, parts, share, state, tables
 from kbdash.ui.board import Scene
 from kbdash.ui.escape import markdown
-from kbdash.units import time_text
+from kbdash.ui.memo import made
+from kbdash.units import Unit, time_text
 
 TWINS = {"nvfp4_dual_gemm": "modal_nvfp4_dual_gemm", "modal_nvfp4_dual_gemm": "nvfp4_dual_gemm"}
 """The same task on two kinds of machine, as two boards."""
@@ -34,7 +36,7 @@ def show(now: Scene) -> None:
             key="hardware",
         )  # fmt: skip
     parts.chart(
-        charts.runner_distributions(bins, now.unit, now.theme),
+        made(charts.runner_distributions, bins, now.unit, now.theme),
         key="runners-chart",
         alt=f"Users' best times on {now.board.name}, per runner",
         file_name=now.stem("runners"),
@@ -66,19 +68,24 @@ def _ratios(now: Scene, every: dict[str, object]) -> None:
     ratios = cached.runner_ratios(now.board.name, **every)
     st.header("Runner against runner", anchor=False)
     for kind, words in KINDS.items():
-        part = ratios[ratios["kind"] == kind]
+        part = made(of_kind, ratios, kind)
         if part.empty:
             st.caption(f"{words}: nobody has times on two runners.")
             continue
         st.caption(f"{words}: median of the column's time divided by the row's, and how many pairs it rests on.")
         name = kind.replace(" ", "-")
         parts.chart(
-            charts.ratio_heatmap(ratios, now.theme, kind),
+            made(charts.ratio_heatmap, ratios, now.theme, kind),
             key=f"ratio-{name}",
             alt=f"{words}: ratio of times between runners on {now.board.name}",
             file_name=now.stem(f"ratios-{name}"),
             table=partial(tables.readable, part, now.unit),
         )
+
+
+def of_kind(ratios: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """The ratios of one kind of pairs."""
+    return ratios[ratios["kind"] == kind]
 
 
 def _twins(now: Scene) -> None:
@@ -90,16 +97,21 @@ def _twins(now: Scene) -> None:
     if pairs.empty:
         st.caption("Nobody has a time on both boards with these filters.")
         return
-    agreement = charts.rank_correlation(pairs["score_a"], pairs["score_b"])
+    agreement = made(agreement_of, pairs)
     said = "" if agreement is None else f" Rank correlation (Spearman): {agreement:.2f}."
     st.caption(f"{len(pairs)} users with a time on both boards; on the line both are equal.{said}")
     parts.chart(
-        charts.paired(pairs, now.unit, (labels[0], labels[1]), now.theme),
+        made(charts.paired, pairs, now.unit, (labels[0], labels[1]), now.theme),
         key="paired-chart",
         alt=f"Best times of the same users on {names[0]} and {names[1]}",
         file_name=now.stem("paired"),
         table=lambda: tables.readable(pairs, now.unit),
     )
+
+
+def agreement_of(pairs: pd.DataFrame) -> float | None:
+    """How alike two boards rank the same users."""
+    return charts.rank_correlation(pairs["score_a"], pairs["score_b"])
 
 
 def _shapes(now: Scene) -> None:
@@ -109,16 +121,16 @@ def _shapes(now: Scene) -> None:
     if timings.empty:
         st.caption("No per-shape timings are logged for these runs.")
         return
-    specs = timings.drop_duplicates("shape").set_index("shape")["spec"].sort_index()
+    specs = made(specs_of, timings)
     _ticks(now, specs)
-    chosen = [shape for shape in specs.index if shape not in now.view.skip_shapes]
+    chosen = tuple(shape for shape in specs if shape not in now.view.skip_shapes)
     if not chosen:
         parts.nothing("Every shape is unticked, so there is nothing to rank by.", key="shapes")
         return
-    kept = timings[timings["shape"].isin(chosen)]
-    ranking = shape_board(timings, chosen)
+    kept = made(of_shapes, timings, chosen)
+    ranking = made(shape_board, timings, chosen)
     parts.chart(
-        charts.shapes(kept, now.unit, now.theme),
+        made(charts.shapes, kept, now.unit, now.theme),
         key="shapes-chart",
         alt=f"Time per shape on {now.board.name}, as a multiple of the best",
         file_name=now.stem("shapes"),
@@ -127,39 +139,63 @@ def _shapes(now: Scene) -> None:
     _shape_ranking(now, ranking, len(chosen), len(specs))
 
 
-def _ticks(now: Scene, specs: "pd.Series[str]") -> None:
+def specs_of(timings: pd.DataFrame) -> dict[int, str]:
+    """The shapes of a board, each with what it stands for."""
+    every = timings.drop_duplicates("shape").sort_values("shape")
+    return dict(zip(every["shape"].tolist(), every["spec"].tolist(), strict=True))
+
+
+def of_shapes(timings: pd.DataFrame, chosen: tuple[int, ...]) -> pd.DataFrame:
+    """The timings of some shapes."""
+    return timings[timings["shape"].isin(chosen)]
+
+
+def _ticks(now: Scene, specs: Mapping[int, str]) -> None:
     st.multiselect(
         "Shapes left out",
-        [int(shape) for shape in specs.index],
-        format_func=lambda shape: f"{shape}: {specs[shape]}" if shape in specs.index else str(shape),
+        list(specs),
+        format_func=lambda shape: f"{shape}: {specs[shape]}" if shape in specs else str(shape),
         placeholder="All shapes count",
         help="The geometric mean and the ranking below are computed again without them.",
-        **state.control("skip_shapes", [shape for shape in now.view.skip_shapes if shape in specs.index]),
+        **state.control("skip_shapes", [shape for shape in now.view.skip_shapes if shape in specs]),
     )
 
 
 def _shape_ranking(now: Scene, ranking: pd.DataFrame, chosen: int, of: int) -> None:
-    official = cached.leaderboard(now.board.name, **now.filters).set_index("user_id")["rank"]
+    official = cached.leaderboard(now.board.name, **now.filters)
     best = ranking["score"].min()
-    shown = pd.DataFrame(
+    st.caption(f"Ranking by the geometric mean over {chosen} of {of} shapes; best {time_text(best, now.unit)}.")
+    with st.container(horizontal=True, horizontal_alignment="right", key="shapes-bar"):
+        share.downloads(ranking, now.stem("shape-ranking"), key="shapes")
+    tables.show(
+        made(shape_rows, ranking, official, now.unit),
+        made(_shape_columns, ranking, now.competition.slug, now.unit),
+        key="shapes-table",
+        alt=markdown(f"Ranking over shapes of {now.board.name}"),
+    )
+
+
+def shape_rows(ranking: pd.DataFrame, official: pd.DataFrame, unit: Unit) -> pd.DataFrame:
+    """The ranking over some shapes as the table shows it, beside the board's own."""
+    ranks = official.set_index("user_id")["rank"]
+    return pd.DataFrame(
         {
             "rank": ranking["rank"],
             "user": tables.names(ranking),
-            "time": tables.times(ranking["score"], now.unit),
-            "ratio": ranking["score"] / best,
+            "time": tables.times(ranking["score"], unit),
+            "ratio": ranking["score"] / ranking["score"].min(),
             "code": tables.CODE,
-            "official": [official.get(user) for user in ranking["user_id"]],
+            "official": [ranks.get(user) for user in ranking["user_id"]],
         }
     )
-    st.caption(f"Ranking by the geometric mean over {chosen} of {of} shapes; best {time_text(best, now.unit)}.")
-    columns = {
+
+
+def _shape_columns(ranking: pd.DataFrame, competition: str, unit: Unit) -> tables.Columns:
+    return {
         "rank": NumberColumn("#", width=48, format="%d"),
         "user": TextColumn("User"),
-        "time": tables.time_column("Geometric mean", now.unit, best),
+        "time": tables.time_column("Geometric mean", unit, ranking["score"].min()),
         "ratio": NumberColumn("× best", format="%.2f"),
-        "code": tables.code_column("shapes", tables.links(ranking, now.competition.slug)),
+        "code": tables.code_column("shapes", tables.links(ranking, competition)),
         "official": NumberColumn("# on the board", format="%d"),
     }
-    with st.container(horizontal=True, horizontal_alignment="right", key="shapes-bar"):
-        share.downloads(ranking, now.stem("shape-ranking"), key="shapes")
-    tables.show(shown, columns, key="shapes-table", alt=markdown(f"Ranking over shapes of {now.board.name}"))

@@ -5,30 +5,31 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from kbdash.ui import cached, parts, share, state, tables
-from kbdash.ui.board import Scene, person
+from kbdash.ui import cached, parts, share, state
+from kbdash.ui.board import Scene, people, person
 from kbdash.ui.escape import markdown
+from kbdash.ui.memo import made
 from kbdash.ui.tabs import ranking
-from kbdash.units import count_text, rank_text, time_text
+from kbdash.units import Unit, count_text, rank_text, time_text
 
 NEIGHBOURS = 5
 
 
 def show(now: Scene) -> None:
     """The tab."""
-    ranked = in_order(cached.leaderboard(now.board.name, **now.filters), now.runners)
+    ranked = made(in_order, cached.leaderboard(now.board.name, **now.filters), now.runners)
     if ranked.empty:
         parts.nothing("No ranked submission matches these filters.", key="leaderboard")
         return
-    frame = chosen_rows(ranked, now.view.find, now.view.users, now.view.top)
+    frame = made(chosen_rows, ranked, now.view.find, now.view.users, now.view.top)
     with st.container(horizontal=True, vertical_alignment="bottom", key="leaderboard-bar"):
         _find(now, ranked)
         share.toolbar(
             now.view, frame, now.stem("leaderboard"), "leaderboard", {**now.parameters, "top": now.view.top},
             key="leaderboard",
         )  # fmt: skip
-    _said(now, ranked, frame)
-    trends = cached.trends(now.board.name, tuple(dict.fromkeys(frame["user_id"])), **now.filters)
+    st.caption(made(said, ranked, frame, now.view.find, now.unit))
+    trends = cached.trends(now.board.name, made(users_of, frame), **now.filters)
     ranking.show(now, frame, trends)
 
 
@@ -50,8 +51,13 @@ def in_order(ranked: pd.DataFrame, runners: Sequence[str]) -> pd.DataFrame:
     return ranked.iloc[place.argsort(kind="stable")].reset_index(drop=True)
 
 
+def users_of(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Who is in a table, each once."""
+    return tuple(dict.fromkeys(frame["user_id"]))
+
+
 def _find(now: Scene, ranked: pd.DataFrame) -> None:
-    names = dict(zip(ranked["user_id"], tables.names(ranked), strict=True))
+    names = made(people, ranked)
     st.selectbox(
         "Find a user",
         list(names),
@@ -64,16 +70,15 @@ def _find(now: Scene, ranked: pd.DataFrame) -> None:
     )
 
 
-def _said(now: Scene, ranked: pd.DataFrame, frame: pd.DataFrame) -> None:
+def said(ranked: pd.DataFrame, frame: pd.DataFrame, find: str, unit: Unit) -> str:
     """One sentence on what the table shows."""
     users = count_text(ranked["user_id"].nunique())
-    mine = ranked[ranked["user_id"] == now.view.find]
+    mine = ranked[ranked["user_id"] == find]
     if mine.empty:
-        missing = " The user in the link is not ranked here." if now.view.find else ""
-        st.caption(f"{count_text(frame['user_id'].nunique())} of {users} users.{missing}")
-        return
+        missing = " The user in the link is not ranked here." if find else ""
+        return f"{count_text(frame['user_id'].nunique())} of {users} users.{missing}"
     row = mine.iloc[0]
-    st.caption(
+    return (
         f"{markdown(person(row['user_name'], row['user_id']))} is at rank {rank_text(row['rank'])} of {users} "
-        f"with {time_text(row['score'], now.unit)}; shown with their neighbours."
+        f"with {time_text(row['score'], unit)}; shown with their neighbours."
     )

@@ -7,8 +7,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.column_config import ButtonColumn, DateColumn, LineChartColumn, NumberColumn, TextColumn
 
+from kbdash.model import Family
 from kbdash.ui import filters, state, tables
 from kbdash.ui.board import Scene
+from kbdash.ui.memo import made
+from kbdash.units import Unit
 from kbdash.view import LadderView, UserView
 
 PIN, UNPIN, LADDER, PERSON = "Pin", "Unpin", "Ladder", "User page"
@@ -16,10 +19,17 @@ PIN, UNPIN, LADDER, PERSON = "Pin", "Unpin", "Ladder", "User page"
 
 def show(now: Scene, frame: pd.DataFrame, trends: pd.DataFrame) -> None:
     """The table; `trends` holds each user's best-so-far series."""
-    unit, light = now.unit, now.board.speed_of_light
+    shown = made(shown_rows, frame, trends, now.unit, now.board.speed_of_light, now.competition.family, now.view.users)
+    tables.show(shown, made(_columns, now, frame), key="leaderboard-table", alt=f"Leaderboard of {now.board.name}")
+
+
+def shown_rows(
+    frame: pd.DataFrame, trends: pd.DataFrame, unit: Unit, light: float | None, family: Family, pinned: tuple[str, ...]
+) -> pd.DataFrame:
+    """The ranking as the table shows it."""
     series = dict(zip(zip(trends["user_id"], trends["runner"], strict=True), trends["trend"], strict=True))
     places = zip(frame["user_id"], frame["runner"], strict=True)
-    shown = pd.DataFrame(
+    return pd.DataFrame(
         {
             "tie": ties(frame),
             "rank": frame["rank"],
@@ -34,10 +44,9 @@ def show(now: Scene, frame: pd.DataFrame, trends: pd.DataFrame) -> None:
             "trend": [tables.steps(series.get(place), unit) for place in places],
             "runner": tables.runners(frame["runner"]),
             "flags": frame["flags"],
-            "more": [actions(user, now) for user in frame["user_id"]],
+            "more": [actions(user, family, pinned) for user in frame["user_id"]],
         }
     )
-    tables.show(shown, _columns(now, frame), key="leaderboard-table", alt=f"Leaderboard of {now.board.name}")
 
 
 def ties(frame: pd.DataFrame) -> list[str]:
@@ -45,10 +54,10 @@ def ties(frame: pd.DataFrame) -> list[str]:
     return ["=" if shared else "" for shared in frame.duplicated(["runner", "rank"], keep=False)]
 
 
-def actions(user_id: str, now: Scene) -> list[str]:
+def actions(user_id: str, family: Family, pinned: Sequence[str]) -> list[str]:
     """What can be done with a user; anonymous ones have no page of their own."""
-    pin = UNPIN if user_id in now.view.users else PIN
-    return [pin, LADDER] if now.competition.family == "legacy" else [pin, LADDER, PERSON]
+    pin = UNPIN if user_id in pinned else PIN
+    return [pin, LADDER] if family == "legacy" else [pin, LADDER, PERSON]
 
 
 def act(click_key: str, ladders: Sequence[LadderView], pinned: Sequence[str]) -> None:

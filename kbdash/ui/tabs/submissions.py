@@ -10,7 +10,8 @@ from kbdash import charts
 from kbdash.model import Page
 from kbdash.ui import cached, parts, share, state, tables
 from kbdash.ui.board import Scene
-from kbdash.units import count_text
+from kbdash.ui.memo import made
+from kbdash.units import Unit, count_text
 
 PAGE_SIZE = 50
 ORDERS = {
@@ -74,11 +75,20 @@ def _bar(now: Scene) -> None:
 
 
 def _table(now: Scene, found: Page) -> None:
-    rows = found.rows
-    shown = pd.DataFrame(
+    tables.show(
+        made(shown_rows, found.rows, now.unit),
+        made(_columns, found.rows, now.competition.slug, now.unit),
+        key="submissions-table",
+        alt=f"Submissions of {now.board.name}",
+    )
+
+
+def shown_rows(rows: pd.DataFrame, unit: Unit) -> pd.DataFrame:
+    """Submissions as the table shows them."""
+    return pd.DataFrame(
         {
             "user": tables.names(rows),
-            "time": tables.times(rows["score"], now.unit),
+            "time": tables.times(rows["score"], unit),
             "code": tables.CODE,
             "at": tables.utc(rows["submitted_at"]),
             "status": rows["status"],
@@ -88,10 +98,13 @@ def _table(now: Scene, found: Page) -> None:
             "flags": rows["flags"],
         }
     )
-    columns = {
+
+
+def _columns(rows: pd.DataFrame, competition: str, unit: Unit) -> tables.Columns:
+    return {
         "user": TextColumn("User", width=120),
-        "time": tables.time_column("Time", now.unit, rows["score"].min()),
-        "code": tables.code_column("submissions", tables.links(rows, now.competition.slug, walk="user")),
+        "time": tables.time_column("Time", unit, rows["score"].min()),
+        "code": tables.code_column("submissions", tables.links(rows, competition, walk="user")),
         "at": DatetimeColumn("Submitted (UTC)", width=125, format="YYYY-MM-DD HH:mm"),
         "status": TextColumn("Status", width=80),
         "runner": TextColumn("Runner", width=100),
@@ -99,7 +112,6 @@ def _table(now: Scene, found: Page) -> None:
         "id": NumberColumn("Id", format="%d", width=75),
         "flags": TextColumn("Flags", width=140),
     }
-    tables.show(shown, columns, key="submissions-table", alt=f"Submissions of {now.board.name}")
 
 
 def _paging(found: Page) -> None:
@@ -114,7 +126,7 @@ def _status(now: Scene) -> None:
         return
     st.header("What became of them", anchor=False)
     parts.chart(
-        charts.status(frame, now.theme),
+        made(charts.status, frame, now.theme),
         key="status-chart",
         alt=f"Submissions a day on {now.board.name} by status, with the pass rate",
         file_name=now.stem("status"),
