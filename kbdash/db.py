@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -27,6 +28,8 @@ from kbdash.source import Source
 RETRY_AFTER_SECONDS = 15.0
 NOTHING = "nothing"
 """A competition without a row, which gives every question an empty answer with all its columns."""
+LINKABLE = "linkable"
+"""All competitions whose user and code ids mean the same, as one: a question to it is planned once."""
 _NO_SHAPE = (
     "{shape: null::integer, spec: null::varchar, mean_ns: null::double, best_ns: null::double, "
     "worst_ns: null::double, std_ns: null::double, runs: null::bigint}"
@@ -161,9 +164,11 @@ class Database:
                 for item in pool.map(self._view_in_time, planned):
                     if item is not None:
                         self._attached[item.competition.slug] = item
-            views = [_view_name(item.competition) for item in self._attached.values() if not item.problem]
-            branches = "".join(f"\nunion all by name from {view}" for view in views)
-            self._run(sql_text("view_submissions") + branches, {})
+            readable = [item.competition for item in self._attached.values() if not item.problem]
+            linkable = [competition for competition in readable if competition.family == "flat"]
+            self._run(sql_text("view_submissions") + _branches(readable), {})
+            together = f'create or replace view "submissions of {LINKABLE}" as from "submissions of {NOTHING}"'
+            self._run(together + _branches(linkable), {})
 
     def _view_in_time(self, item: Attached) -> Attached | None:
         """As `_view`; a file that keeps silent is marked and tried again later, for it must not hold up the start."""
@@ -233,7 +238,8 @@ def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
     )
     connection.execute(f"create macro report_on(board, submission) as case {reports} end")
     connection.execute(sql_text("view_submissions"))
-    connection.execute(f'create view "submissions of {NOTHING}" as from submissions where false')
+    # A table, because the view `submissions` gets its branches later.
+    connection.execute(f'create table "submissions of {NOTHING}" as from submissions')
     connection.execute(
         "create view shapes as select null::varchar as competition, null::bigint as file_row, "
         f"unnest({_NO_SHAPE}) where false"
@@ -289,8 +295,15 @@ def _view_name(competition: Competition) -> str:
     return '"submissions of ' + competition.slug + '"'
 
 
+def _branches(competitions: Sequence[Competition]) -> str:
+    """What adds these competitions to a view."""
+    return "".join(f"\nunion all by name from {_view_name(competition)}" for competition in competitions)
+
+
 def _as_frame(table: pa.Table) -> pd.DataFrame:
     """The table in pandas; whole numbers stay whole where some are missing, since ids must not become floats."""
+    # DuckDB's buffers have room for thousands of rows; an answer that is kept should not hold on to them.
+    table = table.take(np.arange(len(table)))
     frame: pd.DataFrame = table.to_pandas()
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_integer(field.type) and column.null_count:

@@ -10,16 +10,15 @@ from kbdash.ui import engines, frame, parts, registry, state
 
 def run() -> None:
     """One run of the script."""
-    frame.configure()
     with parts.boundary():
         kb = _engine()
-        menu = registry.sections(kb.competitions)
+        menu = state.kept("menu", kb.competitions, registry.sections)
         pages = registry.by_path(menu)
         page = st.navigation(menu, position="top")
+        frame.configure(page.url_path, kb.competitions)
         state.register(pages, page.url_path)
         if page.url_path == "" and (target := view.forward(state.params(), tuple(pages))):
             st.switch_page(pages[target[0]], query_params=target[1])
-        frame.title(page.url_path, kb.competitions)
         frame.banner(kb)
         with parts.boundary():
             page.run()
@@ -31,7 +30,8 @@ def _engine() -> KernelBot:
     try:
         return engines.engine()
     except KbdashError:
-        st.navigation(registry.sections(catalog.COMPETITIONS), position="hidden")
+        page = st.navigation(registry.sections(catalog.COMPETITIONS), position="hidden")
+        frame.configure(page.url_path, catalog.COMPETITIONS)
         raise
 
 

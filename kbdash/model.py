@@ -134,4 +134,5 @@ class Placement:
     is_users_best: bool
     is_personal_best: bool
     best_before: float | None
+    best_before_id: int | None
     attempts_before: int

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack
 import numpy as np
 import pandas as pd
 
-from kbdash.db import NOTHING
+from kbdash.db import LINKABLE, NOTHING
 from kbdash.errors import (
     AmbiguousSubmission,
     DataUnavailable,
@@ -232,10 +232,15 @@ def submission_rows(
     return [Submission(**_plain(row)) for row in rows.to_dict("records")]
 
 
-def placement(engine: Engine, of: Submission) -> Placement:
-    """Where one submission stands on its board and runner."""
-    answer = engine.frame(
-        "placement",
+def placement(engine: Engine, of: Submission, ranked: pd.DataFrame | None = None) -> Placement:
+    """Where one submission stands on its board and runner; `ranked` is that leaderboard, where it is at hand."""
+    if ranked is None:
+        ranked = leaderboard(engine, of.problem, competition=of.competition, runner=of.runner)
+    field = ranked[(ranked["runner"] == of.runner).to_numpy(bool)]
+    mine = _plain(next(iter(field[field["user_id"] == of.user_id].to_dict("records")), {}))
+    possible = field.loc[field["ratio"].notna(), "score"]
+    before = engine.frame(
+        "before",
         competition=of.competition,
         problem=of.problem,
         runner=of.runner,
@@ -243,27 +248,34 @@ def placement(engine: Engine, of: Submission) -> Placement:
         id=of.submission_id,
         at=of.submitted_at.isoformat() if of.submitted_at else None,
     )
-    row = _plain(answer.to_dict("records")[0])
-    mine, field, before = row["mine"] or {}, row["field"] or {}, row["best_before"]
+    earlier = _plain(before.to_dict("records")[0])
     eligible = of.counts and not of.impossible and of.score is not None
+    best_before = earlier["best"]
     return Placement(
         rank=mine.get("rank"),
-        of=field.get("users") or 0,
-        best=field.get("best"),
+        of=len(field),
+        best=None if possible.empty else float(possible.min()),
         users_best=mine.get("score"),
         is_users_best=mine.get("submission_id") == of.submission_id,
-        is_personal_best=eligible and (before is None or (of.score or 0.0) < before),
-        best_before=before,
-        attempts_before=row["attempts_before"],
+        is_personal_best=eligible and (best_before is None or (of.score or 0.0) < best_before),
+        best_before=best_before,
+        best_before_id=earlier["best_id"],
+        attempts_before=earlier["attempts"],
     )
 
 
 def same_code_elsewhere(engine: Engine, of: Submission, limit: int = 50) -> pd.DataFrame:
     """Other submissions with the same source text, in the competitions that share code ids."""
     linkable = engine.linkable()
-    places = linkable if of.competition in linkable else (of.competition,)
-    asked = {"code_id": of.code_id, "id": of.submission_id, "home": of.competition, "runner": of.runner}
-    return _each(engine, places, "same_code_elsewhere", **asked, limit=limit).head(limit)
+    asked: dict[str, object] = {
+        "code_id": of.code_id, "id": of.submission_id, "home": of.competition, "runner": of.runner, "limit": limit,
+    }  # fmt: skip
+    if of.competition not in linkable:
+        return engine.frame("same_code_elsewhere", competition=of.competition, **asked)
+    try:
+        return engine.frame("same_code_elsewhere", competition=LINKABLE, **asked)
+    except DataUnavailable:  # one of the files: ask each by itself, so that the others still answer
+        return _each(engine, linkable, "same_code_elsewhere", **asked).head(limit)
 
 
 def ladder(engine: Engine, problem: str, user_id: str, **scope: Unpack[Scope]) -> pd.DataFrame:

@@ -4,5 +4,5 @@ select competition, problem, runner, submission_id, user_name, user_id, submitte
 from submissions_of($competition)
 where code_id = $code_id
     and not (competition = $home and submission_id = $id and runner is not distinct from $runner)
-order by problem, score nulls last, submission_id
+order by competition <> $home, competition, problem, score nulls last, submission_id
 limit $limit

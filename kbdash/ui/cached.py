@@ -11,10 +11,13 @@ import streamlit as st
 from kbdash.engine import KernelBot
 from kbdash.model import Page, Placement, Standing, Submission
 from kbdash.ui.engines import engine
-from kbdash.ui.memo import shared
+from kbdash.ui.memo import key_of, shared
 
 Filters = dict[str, Any]
 """Keyword arguments that all questions share: competition, runner, since, until, flagged."""
+
+
+FLAGGED = ("flagged", True)
 
 
 class _MovedOnError(Exception):
@@ -24,9 +27,11 @@ class _MovedOnError(Exception):
 def _ask(question: str, *args: Any, **filters: Any) -> Any:
     """The answer for this session's dataset version, shared by all readers; arguments must be hashable."""
     kb = engine()
+    # Without what is the default anyway, so that a question has one answer however it is put.
+    filters = {name: value for name, value in filters.items() if value is not None and (name, value) != FLAGGED}
     while True:
         version = _version(kb)
-        key = (version, question, args, tuple(sorted(filters.items())))
+        key = key_of(version, question, *args, *sorted(filters.items()))
         waiting = nullcontext() if key in shared else st.spinner("Reading the dataset")
         with suppress(_MovedOnError), waiting:
             return shared.get(key, partial(_answer, kb, version, question, args, filters))
@@ -149,7 +154,8 @@ def submission_rows(submission_id: int, runner: str | None, competition: str | N
 
 def placement(submission: Submission) -> Placement:
     """Where a submission stands on its board and runner."""
-    found: Placement = _ask("placement", submission)
+    ranked = leaderboard(submission.problem, competition=submission.competition, runner=submission.runner)
+    found: Placement = _ask("placement", submission, ranked)
     return found
 
 

@@ -73,7 +73,8 @@ def _more(now: Scene) -> None:
 
 
 def _pins(now: Scene) -> None:
-    ranked = cached.leaderboard(now.board.name, **{**now.filters, "runner": None})
+    # Everybody ever ranked here, whatever the other filters say: pins outlive them, and so does this answer.
+    ranked = cached.leaderboard(now.board.name, competition=now.competition.slug)
     names = made(people, ranked)
     options = [*now.view.users, *(user for user in names if user not in now.view.users)]
     st.multiselect(

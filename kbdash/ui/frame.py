@@ -1,5 +1,6 @@
 """What stands around every page: the banner when something changes its meaning, and the footer."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,19 +16,17 @@ from kbdash.units import bytes_text
 
 DATASET_URL = "https://huggingface.co/datasets/GPUMODE/kernelbot-data"
 STATIC = Path(__file__).resolve().parents[1] / "static"
+# Read once: Streamlit would read, hash and store the files at every run.
+_ICON = f"data:image/png;base64,{b64encode((STATIC / 'icon.png').read_bytes()).decode()}"
+_STYLE = f"<style>{(STATIC / 'style.css').read_text('utf-8')}</style>"
 _history = st.components.v2.component("kbdash_history", js=(STATIC / "history.js").read_text("utf-8"))
 
 
-def configure() -> None:
-    """Title, icon and the little style of our own; must come first."""
-    st.set_page_config(page_title="kbdash", page_icon=str(STATIC / "icon.png"), layout="wide")
-    st.html(STATIC / "style.css")
-
-
-def title(path: str, competitions: Sequence[Competition]) -> None:
-    """Name the browser's tab after the page."""
+def configure(path: str, competitions: Sequence[Competition]) -> None:
+    """The browser's tab, named after the page, and the little style of our own."""
     named = {item.slug: item.title for item in competitions} | {"": "GPU kernel competitions"}
-    st.set_page_config(page_title=f"{named.get(path, path.capitalize())} · kbdash")
+    st.set_page_config(f"{named.get(path, path.capitalize())} · kbdash", page_icon=_ICON, layout="wide")
+    st.html(_STYLE)
 
 
 def banner(kb: KernelBot) -> None:

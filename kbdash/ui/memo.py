@@ -113,9 +113,9 @@ def made(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     Frames among the arguments are told apart by identity, so they should be shared ones themselves; everything else
     must be hashable.
     """
-    key = (
-        function,
-        *(_Same(value) if isinstance(value, pd.DataFrame) else value for value in args),
-        *((name, _Same(value) if isinstance(value, pd.DataFrame) else value) for name, value in kwargs.items()),
-    )
-    return shared.get(key, lambda: function(*args, **kwargs))
+    return shared.get(key_of(function, *args, *sorted(kwargs.items())), lambda: function(*args, **kwargs))
+
+
+def key_of(*parts: Any) -> Hashable:
+    """What tells these apart from others: frames by identity, everything else by value."""
+    return tuple(_Same(part) if isinstance(part, pd.DataFrame) else part for part in parts)

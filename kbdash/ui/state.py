@@ -13,6 +13,8 @@ import streamlit as st
 from kbdash.view import Notes, View, params_of
 
 V = TypeVar("V", bound=View)
+M = TypeVar("M")
+T = TypeVar("T")
 Query = dict[str, list[str]]
 
 _PAGE = "_page"
@@ -35,6 +37,15 @@ def register(pages: Mapping[str, st.Page], current: str) -> None:
     """Remember the pages of this run by path, and which one is open."""
     st.session_state[_PAGES] = dict(pages)
     st.session_state[_PAGE] = current
+
+
+def kept(name: str, made_of: M, make: Callable[[M], T]) -> T:
+    """What this session makes of something, made again only when that has changed."""
+    found = st.session_state.get(f"_{name}")
+    if found is None or found[0] != made_of:
+        found = st.session_state[f"_{name}"] = (made_of, make(made_of))
+    made: T = found[1]
+    return made
 
 
 def page() -> str:

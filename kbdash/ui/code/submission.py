@@ -42,19 +42,6 @@ def lines_in(text: str) -> tuple[int, int] | None:
     return SubmissionView.parse({"line": [text]})[0].line
 
 
-def previous_best(one: Submission) -> Ref | None:
-    """The best this user had on that board and runner before the submission."""
-    if one.runner is None or one.submitted_at is None:
-        return None
-    steps = cached.ladder(one.problem, one.user_id, competition=one.competition, runner=one.runner)
-    before = [
-        row
-        for row in tables.rows(steps)
-        if (row["submitted_at"], row["submission_id"]) < (one.submitted_at, one.submission_id)
-    ]
-    return Ref(int(before[-1]["submission_id"]), tables.text(before[-1]["runner"])) if before else None
-
-
 def _ask_for_id() -> None:
     st.text_input(
         "Number of a submission", placeholder="such as 187476", max_chars=19, width=260, key="submission-number",
@@ -78,7 +65,8 @@ def _head(now: Facts) -> None:
         if now.placement.rank is not None:
             ladder = LadderView(one.competition, one.problem, one.runner, one.user_id)
             _link("ladder", "Ladder", ladder, ":material/stairs:")
-        if (before := previous_best(one)) is not None:
+        if now.placement.best_before_id is not None:
+            before = Ref(now.placement.best_before_id, one.runner)
             _link("compare", "Diff to the best before", CompareView(before, now.ref), ":material/difference:")
         _compare_with_leader(now)
     if one.flags:
@@ -91,7 +79,7 @@ def _compare_with_leader(now: Facts) -> None:
     one = now.submission
     if one.runner is None:
         return
-    board = cached.leaderboard(one.problem, competition=one.competition, runner=one.runner, top=1)
+    board = cached.leaderboard(one.problem, competition=one.competition, runner=one.runner)
     if not board.empty and int(board["submission_id"].iloc[0]) != one.submission_id:
         leader = Ref(int(board["submission_id"].iloc[0]), one.runner)
         _link("compare", "Diff to rank 1", CompareView(now.ref, leader), ":material/trophy:")
