@@ -1,5 +1,6 @@
 """The DuckDB connection: opened once, locked down, a view per file, one cursor per query."""
 
+import logging
 import re
 import threading
 import time
@@ -18,14 +19,17 @@ import pyarrow as pa
 
 from kbdash import catalog
 from kbdash.config import Settings
-from kbdash.duck import asked_to_wait, damaged, explained, open_connection, quoted, reason_to_refuse
+from kbdash.duck import KEPT, asked_to_wait, damaged, explained, open_connection, quoted, reason_to_refuse
 from kbdash.errors import CorruptData, KbdashError, QueryRefused
 from kbdash.hub import within
 from kbdash.model import Competition, DataFile
 from kbdash.schema import misfit
 from kbdash.source import Source
 
+_log = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS = 15.0
+KEEP_AFTER = 2
+"""Different questions about a competition before its rows are kept."""
 NOTHING = "nothing"
 """A competition without a row, which gives every question an empty answer with all its columns."""
 LINKABLE = "linkable"
@@ -128,14 +132,23 @@ class Database:
                 raise QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.") from error
 
     def _keep(self, slug: str) -> None:
-        """Keep the rows of a legacy competition: grouping its runs costs more than any question about them."""
+        """Keep the rows of a competition here once that pays: from then on no question about it decodes its file."""
         item = self._attached.get(slug)
-        if item is None or item.competition.family != "legacy" or slug in self._kept:
+        if item is None or slug in self._kept or not self._pays(item.competition):
             return
-        view, rows = _view_name(item.competition), f'"rows of {slug}"'
-        self._run(f"create or replace table {rows} as from {view}", {})
-        self._run(f"create or replace view {view} as from {rows}", {})
+        view, rows = _view_name(item.competition), f'{KEPT}."{slug}"'
+        try:
+            self._run(f"create or replace table {rows} as from {view}", {})
+            self._run(f"create or replace view {view} as from {rows}", {})
+        except CorruptData:
+            _log.warning("%s is read where it lies: some of its columns are damaged", slug)
         self._kept.add(slug)
+
+    def _pays(self, competition: Competition) -> bool:
+        """Grouping the runs of a legacy file costs more than any question. Elsewhere the first few questions want
+        some columns only; whoever goes on asking wants them all."""
+        asked = sum(place == competition.slug for _, place in self._met)
+        return competition.family == "legacy" or asked >= KEEP_AFTER
 
     @contextmanager
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:

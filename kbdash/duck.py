@@ -18,6 +18,8 @@ from kbdash.source import Source
 TABLE_FUNCTIONS = frozenset(
     {"range", "generate_series", "unnest", "submissions_of", "judged", "entries", "bests", "ranking"}
 )
+KEPT = "kept"
+"""A database in memory for rows worth keeping; compressed, half a million take ten megabytes."""
 _ADDRESS = re.compile(r"'([^']+)'")
 # Errors of curl reach us as bare text; these words are in the texts of those that mean a lost connection.
 _CURL = re.compile(r"connect|resolve|peer|partial file|timeout|SSL|HTTP|server|receiv|send", re.IGNORECASE)
@@ -37,6 +39,7 @@ def open_connection(source: Source, settings: Settings) -> duckdb.DuckDBPyConnec
         ):
             connection.execute(f"set {name} = {value}")
     connection.execute("set allow_persistent_secrets = false")
+    connection.execute(f"attach ':memory:' as {KEPT} (compress)")
     if source.kind == "hub" and source.token:
         connection.execute(
             f"create secret hub (type http, bearer_token {quoted(source.token)}, scope {quoted(source.prefix)})"

@@ -10,7 +10,7 @@ span as (select runner, min(seconds) as first, greatest(max(seconds) - min(secon
 stepped as (
     select s.runner, user_id, least($points - 1, floor($points * (seconds - first) / width))::int as step, min(score) as score
     from scored s join span on span.runner = s.runner
-    where list_contains($users, user_id)
+    where user_id in (select unnest($users::varchar[]))
     group by all
 ),
 starts as (select runner, user_id, min(step) as first_step from stepped group by all),

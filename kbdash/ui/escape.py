@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _JOINER = "\u2060"  # invisible and without width; breaks the patterns that are looked for in plain text
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -12,6 +13,7 @@ _TURNING = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "P
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
+@lru_cache(4096)
 def markdown(text: str) -> str:
     """`text` so that markdown shows exactly its characters: no link, image, formula, emoji or new line."""
     line = _BREAKS.sub(" ", text)
