@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from kbdash import catalog
 from kbdash.config import Settings
-from kbdash.duck import KEPT, asked_to_wait, damaged, explained, open_connection, quoted, reason_to_refuse
+from kbdash.duck import KEPT, Deadlines, asked_to_wait, damaged, explained, open_connection, quoted, reason_to_refuse
 from kbdash.errors import CorruptData, KbdashError, QueryRefused
 from kbdash.hub import within
 from kbdash.model import Competition, DataFile
@@ -61,6 +61,7 @@ class Database:
         self._met: set[tuple[str, str]] = set()
         self._turns: dict[str, threading.Lock] = {}
         self._kept: set[str] = set()
+        self._deadlines = Deadlines(settings.query_seconds)
         self._connection = open_connection(source, settings)
         _load_catalog(self._connection)
         self._attach(_planned(source))
@@ -154,13 +155,10 @@ class Database:
     def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """A cursor that is interrupted when it takes too long: results never mix between threads."""
         cursor = self._connection.cursor()
-        timer = threading.Timer(self._settings.query_seconds, cursor.interrupt)
-        timer.daemon = True
-        timer.start()
         try:
-            yield cursor
+            with self._deadlines.watch(cursor):
+                yield cursor
         finally:
-            timer.cancel()
             cursor.close()
 
     def _heal(self) -> None:
@@ -317,7 +315,7 @@ def _as_frame(table: pa.Table) -> pd.DataFrame:
     """The table in pandas; whole numbers stay whole where some are missing, since ids must not become floats."""
     # DuckDB's buffers have room for thousands of rows; an answer that is kept should not hold on to them.
     table = table.take(np.arange(len(table)))
-    frame: pd.DataFrame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_integer(field.type) and column.null_count:
             frame[field.name] = pd.array(column.to_pylist(), dtype="Int64")

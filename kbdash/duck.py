@@ -2,6 +2,10 @@
 
 import json
 import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from typing import Any
 
@@ -20,10 +24,50 @@ TABLE_FUNCTIONS = frozenset(
 )
 KEPT = "kept"
 """A database in memory for rows worth keeping; compressed, half a million take ten megabytes."""
+_LOOK_SECONDS = 0.1
+_IDLE_SECONDS = 30.0
 _ADDRESS = re.compile(r"'([^']+)'")
 # Errors of curl reach us as bare text; these words are in the texts of those that mean a lost connection.
 _CURL = re.compile(r"connect|resolve|peer|partial file|timeout|SSL|HTTP|server|receiv|send", re.IGNORECASE)
 _PASSING = {408, 429, 500, 502, 503, 504}
+
+
+class Deadlines:
+    """Interrupts statements that take too long. One thread watches them all: one for each took longer to start than
+    many a statement to answer."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._running: dict[int, tuple[float, duckdb.DuckDBPyConnection]] = {}
+        self._lock = threading.Lock()
+        self._watching = False
+
+    @contextmanager
+    def watch(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Let the cursor run for so long."""
+        with self._lock:
+            self._running[id(cursor)] = (time.monotonic() + self._seconds, cursor)
+            if not self._watching:
+                self._watching = True
+                threading.Thread(target=self._watch, daemon=True, name="kbdash-deadlines").start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._running[id(cursor)]
+
+    def _watch(self) -> None:
+        """Look now and then; the thread ends when there was nothing to watch for a while."""
+        idle = 0.0
+        while idle < _IDLE_SECONDS:
+            time.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
+            with self._lock:
+                for end, cursor in self._running.values():
+                    if now > end:
+                        cursor.interrupt()
+                idle = 0.0 if self._running else idle + _LOOK_SECONDS
+                self._watching = idle < _IDLE_SECONDS
 
 
 def open_connection(source: Source, settings: Settings) -> duckdb.DuckDBPyConnection:
