@@ -21,27 +21,36 @@ from benchmarks.places import Place
 from benchmarks.readers import ReadFailed, tab
 
 THINK_SECONDS = 5.0
+Address = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`readers` people who arrive by one of the links and stay for `seconds`; 0 seconds: they only arrive."""
+    """`readers` people who arrive by one of the links and stay for `seconds`; 0 seconds: they only arrive.
+
+    `shown` are the addresses (path, query) that the server has shown before.
+    """
 
     links: tuple[Place, ...]
     readers: int
     seconds: float
     think: float = THINK_SECONDS
     seed: int = 1
+    shown: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Happening:
-    """A script run as the reader saw it; `at` is seconds since the beginning."""
+    """A script run as the reader saw it; `at` is seconds since the beginning.
+
+    `warm`: it ended at an address that had been shown before, to anybody. An address holds the whole view.
+    """
 
     kind: str
     at: float
     seconds: float
     bytes: int
+    warm: bool
 
 
 @dataclass
@@ -56,10 +65,10 @@ class Report:
 
 async def gather(port: int, plan: Plan) -> Report:
     """Let them all read at once."""
-    report, begin = Report(), time.perf_counter()
+    report, begin, shown = Report(), time.perf_counter(), set(plan.shown)
     async with asyncio.TaskGroup() as group:
         for number in range(plan.readers):
-            group.create_task(_stay(port, plan, number, begin, report))
+            group.create_task(_stay(port, plan, number, begin, report, shown))
     report.seconds = time.perf_counter() - begin
     usage = resource.getrusage(resource.RUSAGE_SELF)
     report.cpu_seconds = usage.ru_utime + usage.ru_stime
@@ -108,7 +117,7 @@ def crowd(port: int, plan: Plan) -> Iterator[Crowd]:
             process.terminate()
 
 
-async def _stay(port: int, plan: Plan, number: int, begin: float, report: Report) -> None:
+async def _stay(port: int, plan: Plan, number: int, begin: float, report: Report, shown: set[Address]) -> None:
     """One reader, from arrival to the end; who is thrown out comes back, as people do."""
     random = Random(f"{plan.seed}-{number}")
     end = begin + plan.seconds
@@ -119,9 +128,9 @@ async def _stay(port: int, plan: Plan, number: int, begin: float, report: Report
             async with tab(port) as reader:
                 link = plan.links[number % len(plan.links)]
                 person = Person(reader, random)
-                _note(report, begin, await person.arrive(link.path, link.query))
+                _note(report, begin, await person.arrive(link.path, link.query), reader.address, shown)
                 while await _thought(random, plan.think, end):
-                    _note(report, begin, await person.act())
+                    _note(report, begin, await person.act(), reader.address, shown)
         except ReadFailed as error:
             report.errors.append(f"reader {number}: {error}")
             if await _thought(random, plan.think, end):
@@ -135,15 +144,18 @@ async def _thought(random: Random, think: float, end: float) -> bool:
     return time.perf_counter() < end
 
 
-def _note(report: Report, begin: float, deed: Deed) -> None:
+def _note(report: Report, begin: float, deed: Deed, address: Address, shown: set[Address]) -> None:
     at = time.perf_counter() - begin
-    report.happenings.append(Happening(deed.kind, at, deed.run.seconds, deed.run.bytes))
+    report.happenings.append(Happening(deed.kind, at, deed.run.seconds, deed.run.bytes, address in shown))
+    shown.add(address)
     report.errors.extend(f"{deed.kind}: {failure}" for failure in deed.run.failures)
 
 
 def _plan(told: dict[str, object]) -> Plan:
     links: Sequence[dict[str, str]] = told.pop("links")  # type: ignore[assignment]
-    return Plan(tuple(Place(**link) for link in links), **told)  # type: ignore[arg-type]
+    shown: Sequence[Sequence[str]] = told.pop("shown")  # type: ignore[assignment]
+    addresses = tuple((path, query) for path, query in shown)
+    return Plan(tuple(Place(**link) for link in links), shown=addresses, **told)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -67,6 +67,11 @@ class Reader:
         """Path of the open page; "" is the overview."""
         return next((path for path, hash_ in self.pages.items() if hash_ == self._page_hash), "")
 
+    @property
+    def address(self) -> tuple[str, str]:
+        """Path and query of the open page, the parameters in order: equal for equal views."""
+        return self.path, "&".join(sorted(self.query.split("&")))
+
     async def open(self, path: str, query: str = "") -> Run:
         """Open an address: as a fresh tab does, or as a link inside the app once the pages are known."""
         self.query = query
