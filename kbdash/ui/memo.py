@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import pandas as pd
 
-MOST_BYTES = 96 * 2**20
+MOST_BYTES = 48 * 2**20
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -147,6 +147,8 @@ def _diff(old: Facts, new: Facts) -> None:
 
 
 def _changes(old: Facts, new: Facts, view: CompareView) -> None:
+    for one in (old.submission, new.submission):
+        texts.begin(one)
     before, after = texts.text_of(old.submission), texts.text_of(new.submission)
     changes = diff.compare(before.text, after.text)
     _bar(view, before, after, changes, old, new)

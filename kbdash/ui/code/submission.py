@@ -29,6 +29,7 @@ def show() -> None:
     one = which.found(Ref(view.id, view.runner), view.competition, key="submission", on_pick=_picked)
     if one is None:
         return
+    texts.begin(one)
     now = facts_of(one)
     _head(now)
     _neighbours(now, view)

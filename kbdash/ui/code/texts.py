@@ -6,7 +6,6 @@ from typing import Any
 import streamlit as st
 
 from kbdash.code import Indexing, SourceText
-from kbdash.engine import KernelBot
 from kbdash.model import Submission
 from kbdash.ui.engines import engine
 from kbdash.ui.escape import markdown
@@ -17,17 +16,28 @@ _MOST_HELD = 4  # the two of a comparison, and the two before
 _LANGUAGES = {"python": "Python", "cpp": "C++", "text": "plain text"}
 
 
-def text_of(submission: Submission) -> SourceText:
-    """The source text; `cost_bytes` stays what fetching it cost this reader."""
+def begin(submission: Submission) -> "Future[SourceText]":
+    """Start to read a text beside this thread; a reader who leaves does not stop it."""
     kb = engine()
-    held: dict[Any, SourceText] = st.session_state.setdefault(_HELD, {})
+    held: dict[Any, Future[SourceText]] = st.session_state.setdefault(_HELD, {})
     key = (kb.source.version, submission.file, submission.file_row)
-    if key not in held:
+    if key not in held or _failed(held[key]):
         kb.index_code(submission.competition)
-        held[key] = _fetched(kb, submission)
+        pool = ThreadPoolExecutor(1, thread_name_prefix="kbdash-text")
+        held[key] = pool.submit(kb.text_of, submission)
+        pool.shutdown(wait=False)
         while len(held) > _MOST_HELD:
             held.pop(next(iter(held)))
     return held[key]
+
+
+def text_of(submission: Submission) -> SourceText:
+    """The source text; `cost_bytes` stays what fetching it cost this reader."""
+    reading = begin(submission)
+    wait([reading], timeout=0.3)
+    if not reading.done():
+        _wait(submission.competition, reading)
+    return reading.result()
 
 
 def facts(found: SourceText) -> str:
@@ -62,22 +72,16 @@ def _follow(competition: str) -> None:
     _bar(now)
 
 
-def _fetched(kb: KernelBot, submission: Submission) -> SourceText:
-    """The text, read beside this thread so that progress can be shown; readers who leave do not stop it."""
-    pool = ThreadPoolExecutor(1, thread_name_prefix="kbdash-text")
-    reading = pool.submit(kb.text_of, submission)
-    pool.shutdown(wait=False)
-    wait([reading], timeout=0.3)
-    if not reading.done():
-        _wait(kb, submission.competition, reading)
-    return reading.result()
+def _failed(reading: "Future[SourceText]") -> bool:
+    return reading.done() and reading.exception() is not None
 
 
-def _wait(kb: KernelBot, competition: str, reading: "Future[SourceText]") -> None:
+def _wait(competition: str, reading: "Future[SourceText]") -> None:
+    """Show progress while the reader waits."""
     place = st.empty()
     while not reading.done():
         with place.container():
-            _bar(kb.index_code(competition))
+            _bar(engine().index_code(competition))
         wait([reading], timeout=0.5)
     place.empty()
 
