@@ -18,7 +18,7 @@ from benchmarks.readers import tab
 from benchmarks.report import milliseconds, table, verdict
 from benchmarks.serving import Server, serving
 
-MINUTES = 2.0
+MINUTES = 10.0
 ALONE_RUNS = 40
 HOW = (
     "`streamlit run app.py` over the folder at full scale, warmed by one reader who opened every page once. The "

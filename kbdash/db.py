@@ -6,10 +6,8 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -22,31 +20,26 @@ from kbdash.config import Settings
 from kbdash.duck import KEPT, Deadlines, asked_to_wait, damaged, explained, open_connection, quoted, reason_to_refuse
 from kbdash.errors import CorruptData, KbdashError, QueryRefused
 from kbdash.hub import within
-from kbdash.model import Competition, DataFile
+from kbdash.model import Competition
 from kbdash.schema import misfit
 from kbdash.source import Source
+from kbdash.views import (
+    LINKABLE,
+    NOTHING,
+    Attached,
+    branches,
+    no_shapes,
+    planned,
+    sql_text,
+    statements,
+    view_name,
+    without_comments,
+)
 
 _log = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS = 15.0
 KEEP_AFTER = 2
 """Different questions about a competition before its rows are kept."""
-NOTHING = "nothing"
-"""A competition without a row, which gives every question an empty answer with all its columns."""
-LINKABLE = "linkable"
-"""All competitions whose user and code ids mean the same, as one: a question to it is planned once."""
-_NO_SHAPE = (
-    "{shape: null::integer, spec: null::varchar, mean_ns: null::double, best_ns: null::double, "
-    "worst_ns: null::double, std_ns: null::double, runs: null::bigint}"
-)
-
-
-@dataclass(frozen=True)
-class Attached:
-    """A competition, the file it is read from, and, where it cannot be read, the reason."""
-
-    competition: Competition
-    file: DataFile | None
-    problem: str | None = None
 
 
 class Database:
@@ -64,7 +57,7 @@ class Database:
         self._deadlines = Deadlines(settings.query_seconds)
         self._connection = open_connection(source, settings)
         _load_catalog(self._connection)
-        self._attach(_planned(source))
+        self._attach(planned(source))
 
     def competitions(self) -> tuple[Attached, ...]:
         """Every competition of the source, in catalog order; failed ones are tried again now and then."""
@@ -74,13 +67,15 @@ class Database:
     def frame(self, question: str, **parameters: object) -> pd.DataFrame:
         """Answer of sql/<question>.sql with the given parameters bound."""
         text = sql_text(question)
-        wanted = set(re.findall(r"\$([a-z_]+)", _without_comments(text)))
+        wanted = set(re.findall(r"\$([a-z_]+)", without_comments(text)))
         bound = {name: value for name, value in parameters.items() if name in wanted}
         place = str(parameters.get("competition"))
         if (question, place) in self._met:
             return self._run(text, bound)
         # The first to ask fetches the columns; whoever asks meanwhile waits and finds them here.
-        with self._turns.setdefault(place, threading.Lock()):
+        with ExitStack() as turn:
+            for slug in self._places(place):
+                turn.enter_context(self._turns.setdefault(slug, threading.Lock()))
             self._keep(place)
             answer = self._run(text, bound)
             self._met.add((question, place))
@@ -132,12 +127,17 @@ class Database:
             except pa.ArrowException as error:
                 raise QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.") from error
 
+    def _places(self, place: str) -> list[str]:
+        """The competitions that a question reads, always in the same order, so that nobody waits in a circle."""
+        flat = (slug for slug, item in self._attached.items() if item.competition.family == "flat")
+        return sorted(flat) if place == LINKABLE else [place]
+
     def _keep(self, slug: str) -> None:
         """Keep the rows of a competition here once that pays: from then on no question about it decodes its file."""
         item = self._attached.get(slug)
         if item is None or slug in self._kept or not self._pays(item.competition):
             return
-        view, rows = _view_name(item.competition), f'{KEPT}."{slug}"'
+        view, rows = view_name(item.competition), f'{KEPT}."{slug}"'
         try:
             self._run(f"create or replace table {rows} as from {view}", {})
             self._run(f"create or replace view {view} as from {rows}", {})
@@ -168,18 +168,18 @@ class Database:
             return
         self._attach(failed)
 
-    def _attach(self, planned: list[Attached]) -> None:
+    def _attach(self, items: list[Attached]) -> None:
         with self._lock:
             self._tried_at = time.monotonic()
             with ThreadPoolExecutor(16, thread_name_prefix="kbdash-attach") as pool:
-                for item in pool.map(self._view_in_time, planned):
+                for item in pool.map(self._view_in_time, items):
                     if item is not None:
                         self._attached[item.competition.slug] = item
             readable = [item.competition for item in self._attached.values() if not item.problem]
             linkable = [competition for competition in readable if competition.family == "flat"]
-            self._run(sql_text("view_submissions") + _branches(readable), {})
+            self._run(sql_text("view_submissions") + branches(readable), {})
             together = f'create or replace view "submissions of {LINKABLE}" as from "submissions of {NOTHING}"'
-            self._run(together + _branches(linkable), {})
+            self._run(together + branches(linkable), {})
 
     def _view_in_time(self, item: Attached) -> Attached | None:
         """As `_view`; a file that keeps silent is marked and tried again later, for it must not hold up the start."""
@@ -210,26 +210,10 @@ class Database:
             return None
         if reason:
             return replace(item, problem=f"{file.name} cannot be used: {reason}.")
-        names = {
-            "view": _view_name(competition),
-            "competition": quoted(competition.slug),
-            "file": quoted(file.name),
-            "location": quoted(file.location),
-            "shapes": _shape_list(columns.get("run_result", "")),
-        }
-        for template in (
-            f"view_{competition.family}",
-            *(["view_shapes"] if competition.family == "legacy" else []),
-        ):
-            self._run(_filled(sql_text(template), names), {})
+        for statement in statements(competition, file, columns):
+            self._run(statement, {})
         self._kept.discard(competition.slug)
         return replace(item, problem=None)
-
-
-@cache
-def sql_text(question: str) -> str:
-    """The SQL of one question, as it stands in kbdash/sql."""
-    return resources.files("kbdash.sql").joinpath(f"{question}.sql").read_text(encoding="utf-8")
 
 
 def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
@@ -251,10 +235,7 @@ def _load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(sql_text("view_submissions"))
     # A table, because the view `submissions` gets its branches later.
     connection.execute(f'create table "submissions of {NOTHING}" as from submissions')
-    connection.execute(
-        "create view shapes as select null::varchar as competition, null::bigint as file_row, "
-        f"unnest({_NO_SHAPE}) where false"
-    )
+    connection.execute(no_shapes())
     connection.execute(sql_text("ranking"))
 
 
@@ -262,53 +243,6 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tu
     """Add rows in one statement: one for each took most of the time to open a source."""
     places = ", ".join(f"({', '.join('?' * len(row))})" for row in rows)
     connection.execute(f"insert into {table} values {places}", [value for row in rows for value in row])
-
-
-def _planned(source: Source) -> list[Attached]:
-    """Catalog competitions with the file each would use, then one per file that the catalog does not name."""
-    planned = [_known(competition, source) for competition in catalog.COMPETITIONS]
-    named = {name for competition in catalog.COMPETITIONS for name in competition.files}
-    named.update(catalog.SUBSETS, {catalog.DEFINITIONS})
-    unknown = [Attached(_discovered(file), file) for name, file in source.files.items() if name not in named]
-    return [item for item in planned if item.file] + unknown
-
-
-def _known(competition: Competition, source: Source) -> Attached:
-    name = next((name for name in competition.files if name in source.files), None)
-    if name is None:
-        return Attached(competition, None)
-    if name != competition.files[0]:
-        competition = replace(competition, caveats=(catalog.FAILURES_UNKNOWN, *competition.caveats))
-    return Attached(competition, source.files[name])
-
-
-def _discovered(file: DataFile) -> Competition:
-    stem = file.name.removesuffix(".parquet").removesuffix("_submissions")
-    slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-") or "data"
-    taken = {competition.slug for competition in catalog.COMPETITIONS} | {
-        "submission",
-        "compare",
-        "user",
-        "about",
-    }
-    return Competition(
-        slug=f"{slug}-file" if slug in taken else slug,
-        title=stem.replace("_", " "),
-        vendor="Other",
-        summary=f"Found in {file.name}; this file is not in the catalog.",
-        family="flat",
-        files=(file.name,),
-        boards=(),
-    )
-
-
-def _view_name(competition: Competition) -> str:
-    return '"submissions of ' + competition.slug + '"'
-
-
-def _branches(competitions: Sequence[Competition]) -> str:
-    """What adds these competitions to a view."""
-    return "".join(f"\nunion all by name from {_view_name(competition)}" for competition in competitions)
 
 
 def _as_frame(table: pa.Table) -> pd.DataFrame:
@@ -320,29 +254,3 @@ def _as_frame(table: pa.Table) -> pd.DataFrame:
         if pa.types.is_integer(field.type) and column.null_count:
             frame[field.name] = pd.array(column.to_pylist(), dtype="Int64")
     return frame
-
-
-def _filled(template: str, names: Mapping[str, str]) -> str:
-    """A view's SQL with its {names} filled in."""
-    return re.sub(r"\{(\w+)\}", lambda found: names[found[1]], _without_comments(template))
-
-
-def _without_comments(text: str) -> str:
-    return re.sub(r"(?m)^--.*\n", "", text)
-
-
-def _shape_list(run_result: str) -> str:
-    """A SQL list with a struct per benchmark shape that the type of run_result names; times are text in the file."""
-    fields = set(re.findall(r'"benchmark\.(\d+)\.(\w+)"', run_result))
-
-    def value(shape: int, field: str, kind: str) -> str:
-        known = (str(shape), field) in fields
-        return f"try_cast(run_result['benchmark.{shape}.{field}'] as {kind})" if known else f"null::{kind}"
-
-    structs = [
-        f"{{shape: {shape}, spec: {value(shape, 'spec', 'varchar')}, mean_ns: {value(shape, 'mean', 'double')}, "
-        f"best_ns: {value(shape, 'best', 'double')}, worst_ns: {value(shape, 'worst', 'double')}, "
-        f"std_ns: {value(shape, 'std', 'double')}, runs: {value(shape, 'runs', 'bigint')}}}"
-        for shape in sorted({int(number) for number, _ in fields})
-    ]
-    return f"[{', '.join(structs)}]" if structs else f"[{_NO_SHAPE}]"

@@ -8,7 +8,7 @@ from typing import TypedDict, Unpack
 
 import pandas as pd
 
-from kbdash import queries
+from kbdash import lookup, queries
 from kbdash.code import CodeReader, Indexing, SourceText
 from kbdash.config import Settings
 from kbdash.db import Database
@@ -55,10 +55,10 @@ class KernelBot:
     status_over_time = queries.status_over_time
     user = queries.user
     find_users = queries.find_users
-    submission = queries.submission
-    submission_rows = queries.submission_rows
-    placement = queries.placement
-    same_code_elsewhere = queries.same_code_elsewhere
+    submission = lookup.submission
+    submission_rows = lookup.submission_rows
+    placement = lookup.placement
+    same_code_elsewhere = lookup.same_code_elsewhere
     ladder = queries.ladder
     shapes = queries.shapes
 

@@ -1,22 +1,20 @@
 """One typed function per question. Scores are seconds, times are UTC, frames are pandas."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Any, Literal, Protocol, TypedDict, Unpack
+from typing import Literal, Protocol, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
 
-from kbdash.db import LINKABLE, NOTHING
 from kbdash.errors import (
-    AmbiguousSubmission,
     DataUnavailable,
     KbdashError,
     QueryRefused,
     UnknownProblem,
-    UnknownSubmission,
 )
-from kbdash.model import Page, Placement, Standing, Submission
+from kbdash.model import Page, Standing
+from kbdash.views import NOTHING
 
 Day = date | str | None
 Sort = Literal["submitted_at", "score", "submission_id", "user_name", "status", "file_name", "runner"]
@@ -24,7 +22,6 @@ SORTS: tuple[Sort, ...] = (
     "submitted_at", "score", "submission_id", "user_name", "status", "file_name", "runner",
 )  # fmt: skip
 LARGEST_PAGE = 500
-LARGEST_ID = 2**63 - 1
 
 
 class Scope(TypedDict, total=False):
@@ -53,12 +50,12 @@ class Engine(Protocol):
 
 def overview(engine: Engine) -> pd.DataFrame:
     """One row per problem of every readable competition."""
-    return _each(engine, engine.readable(), "overview")
+    return each(engine, engine.readable(), "overview")
 
 
 def problems(engine: Engine, competition: str | None = None) -> pd.DataFrame:
     """One row per problem and runner: rows, passed, users, best, first and last time."""
-    return _each(engine, [slug for slug in engine.readable() if competition in (None, slug)], "problems")
+    return each(engine, [slug for slug in engine.readable() if competition in (None, slug)], "problems")
 
 
 def leaderboard(engine: Engine, problem: str, *, top: int | None = None, **scope: Unpack[Scope]) -> pd.DataFrame:
@@ -182,12 +179,12 @@ def status_over_time(engine: Engine, problem: str, **scope: Unpack[Scope]) -> pd
 
 def user(engine: Engine, user_id: str) -> pd.DataFrame:
     """One person on every board of the competitions whose users can be linked."""
-    return _each(engine, engine.linkable(), "user", user=user_id)
+    return each(engine, engine.linkable(), "user", user=user_id)
 
 
 def find_users(engine: Engine, text: str, limit: int = 20) -> pd.DataFrame:
     """People whose name contains `text`, or whose id it is, with the competitions they took part in."""
-    found = _each(engine, engine.linkable(), "find_users", text=text.strip(), limit=200)
+    found = each(engine, engine.linkable(), "find_users", text=text.strip(), limit=200)
     people = (
         found.groupby("user_id", sort=False)
         .agg(
@@ -199,83 +196,6 @@ def find_users(engine: Engine, text: str, limit: int = 20) -> pd.DataFrame:
     )
     busiest = people.sort_values(["submissions", "user_id"], ascending=[False, True])
     return busiest.head(limit).reset_index(drop=True)
-
-
-def submission(
-    engine: Engine, submission_id: int, runner: str | None = None, competition: str | None = None
-) -> Submission:
-    """The submission with this id; UnknownSubmission or AmbiguousSubmission when there is none or several."""
-    found = submission_rows(engine, submission_id, runner, competition)
-    where = f" on {runner}" if runner else ""
-    if not found:
-        raise UnknownSubmission(
-            f"There is no submission {submission_id}{where} in this dataset.",
-            advice="Check the id, or find it under Submissions of its competition.",
-        )
-    if len(found) > 1:
-        raise AmbiguousSubmission(
-            f"Submission {submission_id}{where} exists {len(found)} times.",
-            runners=[row.runner or "" for row in found],
-            advice="Say which runner, and which competition where two use the id.",
-        )
-    return found[0]
-
-
-def submission_rows(
-    engine: Engine, submission_id: int, runner: str | None = None, competition: str | None = None
-) -> list[Submission]:
-    """Every row with this id, over runners and competitions."""
-    if not 0 <= submission_id <= LARGEST_ID:
-        return []
-    places = [slug for slug in engine.readable() if competition in (None, slug)]
-    rows = _each(engine, places, "submission", id=submission_id, runner=runner)
-    return [Submission(**_plain(row)) for row in rows.to_dict("records")]
-
-
-def placement(engine: Engine, of: Submission, ranked: pd.DataFrame | None = None) -> Placement:
-    """Where one submission stands on its board and runner; `ranked` is that leaderboard, where it is at hand."""
-    if ranked is None:
-        ranked = leaderboard(engine, of.problem, competition=of.competition, runner=of.runner)
-    field = ranked[(ranked["runner"] == of.runner).to_numpy(bool)]
-    mine = _plain(next(iter(field[field["user_id"] == of.user_id].to_dict("records")), {}))
-    possible = field.loc[field["ratio"].notna(), "score"]
-    before = engine.frame(
-        "before",
-        competition=of.competition,
-        problem=of.problem,
-        runner=of.runner,
-        user=of.user_id,
-        id=of.submission_id,
-        at=of.submitted_at.isoformat() if of.submitted_at else None,
-    )
-    earlier = _plain(before.to_dict("records")[0])
-    eligible = of.counts and not of.impossible and of.score is not None
-    best_before = earlier["best"]
-    return Placement(
-        rank=mine.get("rank"),
-        of=len(field),
-        best=None if possible.empty else float(possible.min()),
-        users_best=mine.get("score"),
-        is_users_best=mine.get("submission_id") == of.submission_id,
-        is_personal_best=eligible and (best_before is None or (of.score or 0.0) < best_before),
-        best_before=best_before,
-        best_before_id=earlier["best_id"],
-        attempts_before=earlier["attempts"],
-    )
-
-
-def same_code_elsewhere(engine: Engine, of: Submission, limit: int = 50) -> pd.DataFrame:
-    """Other submissions with the same source text, in the competitions that share code ids."""
-    linkable = engine.linkable()
-    asked: dict[str, object] = {
-        "code_id": of.code_id, "id": of.submission_id, "home": of.competition, "runner": of.runner, "limit": limit,
-    }  # fmt: skip
-    if of.competition not in linkable:
-        return engine.frame("same_code_elsewhere", competition=of.competition, **asked)
-    try:
-        return engine.frame("same_code_elsewhere", competition=LINKABLE, **asked)
-    except DataUnavailable:  # one of the files: ask each by itself, so that the others still answer
-        return _each(engine, linkable, "same_code_elsewhere", **asked).head(limit)
 
 
 def ladder(engine: Engine, problem: str, user_id: str, **scope: Unpack[Scope]) -> pd.DataFrame:
@@ -327,7 +247,7 @@ def _ids_of(engine: Engine, competition: str, user: str) -> list[str]:
     return [str(i) for i in found.loc[(found["user_id"] == user) | (found["user_name"] == user), "user_id"]]
 
 
-def _each(engine: Engine, places: Iterable[str], question: str, **parameters: object) -> pd.DataFrame:
+def each(engine: Engine, places: Iterable[str], question: str, **parameters: object) -> pd.DataFrame:
     """The same question asked of several competitions, answers one below the other; what fails is set aside."""
     asked = tuple(places) or (NOTHING,)
     answers = []
@@ -340,8 +260,3 @@ def _each(engine: Engine, places: Iterable[str], question: str, **parameters: ob
             engine.set_aside(place, error)
     filled = [answer for answer in answers if len(answer)] or answers[:1]
     return pd.concat(filled, ignore_index=True)
-
-
-def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Python values for pandas ones; missing is None."""
-    return {str(key): None if pd.api.types.is_scalar(value) and pd.isna(value) else value for key, value in row.items()}

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from kbdash.config import DATASET
-from kbdash.db import sql_text
 from kbdash.ui import engines, parts, state
 from kbdash.ui.escape import markdown
 from kbdash.ui.frame import DATASET_URL
 from kbdash.units import bytes_text
 from kbdash.view import AboutView
+from kbdash.views import sql_text
 
 RULE = """
 A row counts when it is a ranked run (`mode = leaderboard`) that passed with a finite score above zero. For each

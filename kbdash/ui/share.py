@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 import pandas as pd
 import streamlit as st
 
-from kbdash.db import sql_text
 from kbdash.ui import state
 from kbdash.ui.engines import engine
 from kbdash.ui.escape import markdown
 from kbdash.view import View, href
+from kbdash.views import sql_text
 
 PER_COMPETITION = ("overview", "user")
 STATIC = Path(__file__).resolve().parents[1] / "static"

@@ -1,6 +1,7 @@
 """Tables: frames shaped for the eye (numbers stay numbers, so that they sort), and the actions in their rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import pandas as pd
@@ -48,15 +49,32 @@ def code_column(key: str, rows: Sequence[SubmissionView]) -> Any:
     """A column of buttons that open the source code of their row."""
     click_key = f"{key}-code"
     return ButtonColumn(
-        CODE, width=62, type="tertiary", key=click_key, on_click=open_row, args=(click_key, tuple(rows)),
+        CODE, width=62, type="tertiary", key=click_key, on_click=open_row, args=(click_key, rows),
         help="Open the source code",
     )  # fmt: skip
 
 
-def links(frame: pd.DataFrame, competition: str, **context: Any) -> list[SubmissionView]:
+class Made(Sequence[T]):
+    """Something of each row of a frame, made when it is asked for: of a hundred rows one is clicked, if any."""
+
+    def __init__(self, frame: pd.DataFrame, make: Callable[[dict[str, Any]], T]) -> None:
+        self._frame = frame
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._make(rows(self._frame.iloc[[place]])[0])
+
+
+def links(frame: pd.DataFrame, competition: str, **context: Any) -> Sequence[SubmissionView]:
     """The submission behind each row; the runner is named because an id can have run on several."""
-    pairs = zip(frame["submission_id"], frame["runner"], strict=True)
-    return [link(id_, runner, competition, **context) for id_, runner in pairs]
+    return Made(frame, partial(_link_of, competition=competition, context=tuple(context.items())))
+
+
+def _link_of(row: dict[str, Any], competition: str, context: tuple[tuple[str, Any], ...]) -> SubmissionView:
+    return link(row["submission_id"], row["runner"], competition, **dict(context))
 
 
 def link(submission_id: Any, runner: Any, competition: str, **context: Any) -> SubmissionView:

@@ -17,6 +17,7 @@ VIEWS: list[dict[str, str]] = [
     {"page": "user", "find": "a"},
     *({"page": "nvfp4", "tab": tab, "runner": "all"} for tab in TABS),
     *({"page": "amd-mi300", "tab": tab} for tab in TABS),
+    {"page": "amd-mi300", "tab": "hardware", "runner": "all"},
     {"page": "pmpp-v2", "tab": "hardware"},
 ]
 

@@ -4,17 +4,25 @@ import math
 from itertools import pairwise
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kbdash.charts.axes import bounds_of, bounds_with, log_ticks, tick_text
-from kbdash.charts.canvas import thinned
+from kbdash.charts.canvas import figure, thinned
 from kbdash.charts.labels import spread
 from kbdash.charts.marks import Mark, flags
 from kbdash.charts.text import shown
 from kbdash.palette import LIGHT
 from kbdash.units import MICROSECONDS as US
+
+
+def test_a_figure_is_turned_into_plain_data_once():
+    drawn = figure([{"type": "scatter", "x": np.arange(3), "y": [1.5, 2.5, 3.5]}], LIGHT, height=200)
+    plain = drawn.to_dict()
+    assert drawn.to_dict() is plain
+    assert plain == go.Figure.to_dict(drawn)
 
 
 @pytest.mark.parametrize(

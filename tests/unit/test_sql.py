@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kbdash import queries
-from kbdash.db import sql_text
 from kbdash.engine import KernelBot
+from kbdash.views import sql_text
 
 FILES = sorted(
     entry.name.removesuffix(".sql") for entry in resources.files("kbdash.sql").iterdir() if ".sql" in entry.name

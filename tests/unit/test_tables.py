@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from kbdash.ui import tables
+from kbdash.ui.tabs.hardware import shape_rows
 from kbdash.units import MICROSECONDS, MILLISECONDS
 from kbdash.view import SubmissionView
 
@@ -39,7 +40,15 @@ def test_readable_tables_name_their_unit_and_keep_utc() -> None:
 
 def test_links_name_the_runner_and_survive_missing_values() -> None:
     frame = pd.DataFrame({"submission_id": [7.0, None], "runner": ["H100", None]})
-    assert tables.links(frame, "trimul", walk="user") == [
+    assert list(tables.links(frame, "trimul", walk="user")) == [
         SubmissionView(id=7, runner="H100", competition="trimul", walk="user"),
         SubmissionView(),
     ]
+
+
+def test_a_rank_over_shapes_stands_beside_the_rank_on_the_same_runner() -> None:
+    """A user can be on the board with two runners."""
+    board = {"user_id": ["7", "7", "8"], "user_name": "", "runner": ["MI300", "MI250", "MI300"]}
+    official = pd.DataFrame(board | {"rank": [1, 9, 2]})
+    ranking = pd.DataFrame(board | {"rank": [2, 1, 1], "score": [2e-3, 1e-3, 1e-3], "submission_id": [1, 2, 3]})
+    assert shape_rows(ranking, official, MICROSECONDS)["official"].tolist() == [1, 9, 2]

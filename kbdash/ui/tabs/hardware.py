@@ -177,7 +177,8 @@ def _shape_ranking(now: Scene, ranking: pd.DataFrame, chosen: int, of: int) -> N
 
 def shape_rows(ranking: pd.DataFrame, official: pd.DataFrame, unit: Unit) -> pd.DataFrame:
     """The ranking over some shapes as the table shows it, beside the board's own."""
-    ranks = official.set_index("user_id")["rank"]
+    ranks = official.set_index(["user_id", "runner"])["rank"]
+    boards = zip(ranking["user_id"], ranking["runner"], strict=True)
     return pd.DataFrame(
         {
             "rank": ranking["rank"],
@@ -185,7 +186,7 @@ def shape_rows(ranking: pd.DataFrame, official: pd.DataFrame, unit: Unit) -> pd.
             "time": tables.times(ranking["score"], unit),
             "ratio": ranking["score"] / ranking["score"].min(),
             "code": tables.CODE,
-            "official": [ranks.get(user) for user in ranking["user_id"]],
+            "official": [ranks.get(board) for board in boards],
         }
     )
 

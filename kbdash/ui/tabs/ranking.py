@@ -1,6 +1,8 @@
 """The leaderboard as a table: one row per user and runner, with its actions."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -109,12 +111,14 @@ def _every_column(now: Scene, frame: pd.DataFrame) -> tables.Columns:
     }
 
 
+def _ladder_of(view: LadderView, row: dict[str, Any]) -> LadderView:
+    return replace(view, runner=str(row["runner"]), user=str(row["user_id"]))
+
+
 def _menu(now: Scene, frame: pd.DataFrame) -> Any:
     key = "leaderboard-more"
-    ladders = tuple(
-        LadderView(now.competition.slug, now.board.name, str(runner), str(user), now.view.since, now.view.until)
-        for user, runner in zip(frame["user_id"], frame["runner"], strict=True)
-    )
+    view = LadderView(now.competition.slug, now.board.name, since=now.view.since, until=now.view.until)
+    ladders = tables.Made(frame, partial(_ladder_of, view))
     return ButtonColumn(
         "More", width=60, type="tertiary", key=key, on_click=act, args=(key, ladders, now.view.users),
         help="Pin a user, follow how they got fast, or see all they did",
