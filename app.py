@@ -72,7 +72,7 @@ def _warm() -> None:
     gc.collect()
     gc.freeze()
     # A full collection stops every reader for a tenth of a second or two, so it should be rare.
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(20_000, 10, 10)
 
 
 app = st.App(

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import pandas as pd
 
 # As bytes on disk would count; Python's own objects take several times as much.
-MOST_BYTES = 24 * 2**20
+MOST_BYTES = 48 * 2**20
 
 P = ParamSpec("P")
 T = TypeVar("T")
