@@ -137,6 +137,7 @@ class Database:
         item = self._attached.get(slug)
         if item is None or slug in self._kept or not self._pays(item.competition):
             return
+        # DuckDB fetches neighbouring columns as one range, so some that were read before come again, once.
         view, rows = view_name(item.competition), f'{KEPT}."{slug}"'
         try:
             self._run(f"create or replace table {rows} as from {view}", {})
