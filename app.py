@@ -71,7 +71,7 @@ def _warm() -> None:
     # What start-up made stays for good; keeping it out of every later collection halves a page's run time.
     gc.collect()
     gc.freeze()
-    # A full collection stops every reader for a tenth of a second or two, so it should be rare.
+    # A full collection stops every reader for up to half a second, so it should be rare.
     gc.set_threshold(20_000, 10, 10)
 
 

@@ -11,8 +11,8 @@ from kbdash.parquet.decode import decode_data_page, decode_dictionary, open_data
 from kbdash.parquet.directories import PageDirectories, Place
 from kbdash.parquet.pages import MAX_HEADER_BYTES, MAX_PAGE_BYTES, PageHeader, read_page_header
 from kbdash.parquet.ranges import CHANGED_ADVICE, ByteSource, damage_named
-from kbdash.parquet.shared import SharedCache
 from kbdash.parquet.wrap import ColumnType
+from kbdash.shared import SharedCache
 
 Cell = bytes | int | float | None
 PAGE_CACHE_BYTES = 192 << 20

@@ -9,8 +9,8 @@ from kbdash.parquet.directory import Page, PageDirectory, PageGroup, empty_direc
 from kbdash.parquet.footer import Footer, read_footer
 from kbdash.parquet.hops import extend
 from kbdash.parquet.ranges import ByteSource, damage_named
-from kbdash.parquet.shared import SharedCache
 from kbdash.parquet.store import DirectoryStore
+from kbdash.shared import SharedCache
 
 Progress = Callable[[int, int], None]  # rows whose page is known, rows of the file
 _REQUESTS_PER_TURN = 8  # then others who wait for the same directory get a turn

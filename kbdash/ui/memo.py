@@ -5,87 +5,18 @@ thing leaves it as it is.
 """
 
 import pickle
-import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, cast
 
 import pandas as pd
 
-# As bytes on disk would count; Python's own objects take several times as much.
+from kbdash.shared import SharedCache
+
 MOST_BYTES = 48 * 2**20
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _Kept:
-    value: Any
-    size: int
-
-
-class Memo:
-    """Values by key, at most so many bytes of them: the one that was not used for longest goes first.
-
-    Of several threads that miss the same key one makes the value and the others wait for it. Failures are not kept.
-    """
-
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._bytes = 0
-        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
-        self._making: dict[Hashable, Future[Any]] = {}
-        self._lock = threading.Lock()
-
-    def __contains__(self, key: Hashable) -> bool:
-        with self._lock:
-            return key in self._kept
-
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._kept)
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made now unless it is there or being made."""
-        with self._lock:
-            if kept := self._kept.get(key):
-                self._kept.move_to_end(key)
-                return cast(T, kept.value)
-            others = self._making.get(key)
-            mine = self._making[key] = others or Future()
-        return cast(T, others.result()) if others else self._made(key, make, mine)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._kept.clear()
-            self._bytes = 0
-
-    def _made(self, key: Hashable, make: Callable[[], T], waited_for: Future[T]) -> T:
-        try:
-            value = make()
-            kept = _Kept(value, len(pickle.dumps(value)))
-        except BaseException as error:
-            with self._lock:
-                del self._making[key]
-            waited_for.set_exception(error)
-            raise
-        with self._lock:
-            del self._making[key]
-            self._keep(key, kept)
-        waited_for.set_result(value)
-        return value
-
-    def _keep(self, key: Hashable, kept: _Kept) -> None:
-        self._kept[key] = kept
-        self._bytes += kept.size
-        while self._bytes > self._most_bytes:
-            _, dropped = self._kept.popitem(last=False)
-            self._bytes -= dropped.size
 
 
 class _Same:
@@ -105,7 +36,12 @@ class _Same:
         return isinstance(other, _Same) and frame is not None and frame is other._frame()
 
 
-shared = Memo()
+def _size(value: object) -> int:
+    """Bytes of a value as a file would hold it; Python's own objects take several times as much."""
+    return len(pickle.dumps(value))
+
+
+shared: SharedCache[Hashable, Any] = SharedCache(MOST_BYTES, _size)
 
 
 def made(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -114,7 +50,8 @@ def made(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     Frames among the arguments are told apart by identity, so they should be shared ones themselves; everything else
     must be hashable.
     """
-    return shared.get(key_of(function, *args, *sorted(kwargs.items())), lambda: function(*args, **kwargs))
+    key = key_of(function, *args, *sorted(kwargs.items()))
+    return cast(T, shared.get(key, lambda: function(*args, **kwargs)))
 
 
 def key_of(*parts: Any) -> Hashable:

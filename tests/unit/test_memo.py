@@ -2,15 +2,19 @@
 
 import gc
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from kbdash.errors import DataUnavailable
+from kbdash.shared import SharedCache
 from kbdash.ui import memo
-from kbdash.ui.memo import Memo, made
+from kbdash.ui.memo import MOST_BYTES, made
 
 
 @pytest.fixture(autouse=True)
@@ -18,19 +22,24 @@ def _forgotten() -> None:
     memo.shared.clear()
 
 
+def room(limit: int = MOST_BYTES) -> SharedCache[str, Any]:
+    """An empty cache that weighs as the shared one does."""
+    return SharedCache(limit, memo._size)
+
+
 def total(frame: pd.DataFrame, plus: int = 0) -> int:
     return int(frame["n"].sum()) + plus
 
 
 def test_a_value_is_made_once_and_is_the_same_object() -> None:
-    kept, calls = Memo(), []
+    kept, calls = room(), []
     first = kept.get("a", lambda: calls.append(1) or [1, 2])
     assert kept.get("a", lambda: calls.append(1) or [1, 2]) is first
     assert len(calls) == 1
 
 
 def test_of_many_at_once_one_makes_it() -> None:
-    kept, calls, gate = Memo(), [], threading.Event()
+    kept, calls, gate = room(), [], threading.Event()
 
     def make() -> list[int]:
         calls.append(1)
@@ -45,7 +54,7 @@ def test_of_many_at_once_one_makes_it() -> None:
 
 
 def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
-    kept, started, gate = Memo(), threading.Event(), threading.Event()
+    kept, started, gate = room(), threading.Event(), threading.Event()
 
     def fail() -> int:
         started.set()
@@ -65,7 +74,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
 
 
 def test_the_longest_unused_goes_when_all_are_too_big() -> None:
-    kept = Memo(most_bytes=2_500)
+    kept = room(2_500)
     for key in "ab":
         kept.get(key, lambda: np.zeros(1_000, "uint8"))
     kept.get("a", lambda: None)
@@ -74,9 +83,36 @@ def test_the_longest_unused_goes_when_all_are_too_big() -> None:
 
 
 def test_what_is_bigger_than_the_whole_room_is_given_but_not_kept() -> None:
-    kept = Memo(most_bytes=100)
+    kept = room(100)
+    kept.get("small", lambda: 1)
     assert len(kept.get("a", lambda: bytes(1_000))) == 1_000
-    assert len(kept) == 0
+    assert ["small" in kept, "a" in kept] == [True, False]
+
+
+def test_an_interruption_is_the_makers_own() -> None:
+    """Streamlit stops a run by an exception of its own, which must not stop the runs of others."""
+
+    class Stopped(BaseException):
+        pass
+
+    kept, started, gate = room(), threading.Event(), threading.Event()
+
+    def stop() -> int:
+        started.set()
+        gate.wait(5)
+        raise Stopped
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(kept.get, "a", stop)
+        started.wait(5)
+        second = threads.submit(kept.get, "a", lambda: 5)
+        time.sleep(0.1)
+        gate.set()
+        with pytest.raises(Stopped):
+            first.result()
+        with pytest.raises(DataUnavailable, match="interrupted"):
+            second.result()
+    assert kept.get("a", lambda: 5) == 5
 
 
 def test_frames_are_told_apart_by_identity() -> None:

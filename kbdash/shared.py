@@ -30,6 +30,9 @@ class SharedCache(Generic[Key, Value]):
     def __len__(self) -> int:
         return len(self._kept)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept
+
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
         """The value of that key, made by this caller if nobody has it or is at it."""
         with self._lock:
@@ -48,9 +51,16 @@ class SharedCache(Generic[Key, Value]):
             _, weight = self._kept.pop(key, (None, 0))
             self.weight -= weight
 
+    def clear(self) -> None:
+        """Forget every value."""
+        with self._lock:
+            self._kept.clear()
+            self.weight = 0
+
     def _make(self, key: Key, make: Callable[[], Value], future: Future[Value]) -> Value:
         try:
             value = make()
+            weight = self._weigh(value)  # which may take long, so not while others are kept waiting
         except BaseException as problem:
             with self._lock:
                 del self._making[key]
@@ -58,12 +68,11 @@ class SharedCache(Generic[Key, Value]):
             raise
         with self._lock:
             del self._making[key]
-            self._keep(key, value)
+            self._keep(key, value, weight)
         future.set_result(value)
         return value
 
-    def _keep(self, key: Key, value: Value) -> None:
-        weight = self._weigh(value)
+    def _keep(self, key: Key, value: Value, weight: int) -> None:
         if weight > self.limit:
             return
         self._kept[key] = (value, weight)
