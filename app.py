@@ -1,84 +1,99 @@
 """The launcher: `streamlit run app.py` or `uvicorn app:app`. No user interface here.
 
-The main script lives in kbdash/main.py so that no `pages` folder lies beside it: Streamlit would route by itself
-until somebody opened `/`, and a link into a freshly started server would open a page without its frame.
+The main script is kbdash/main.py, which has no `pages` folder beside it. With one, Streamlit does its own routing until
+somebody opens `/`, and a deep link into a freshly started server opens a page without its frame.
 """
 
 import gc
 import logging
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Scope
 
 import kbdash
-from kbdash.ui import engines, parts
+from kbdash.api.agents import agents_server, allowed_hosts
+from kbdash.api.preview import LinkPreviews, Previews
+from kbdash.api.routes import routes
+from kbdash.engine import KernelBot
+from kbdash.web import logs, session, widgets
+from kbdash.web.server import address
+from kbdash.web.server.limits import Limits, raise_descriptors, shortage
+from kbdash.web.server.memory import keep_flat
+from kbdash.web.server.middleware import ClosedRoutes, Readers, SecurityHeaders
+from kbdash.web.server.stopping import end_within
 
-# Framing is allowed on purpose: a Space shows this app inside huggingface.co.
-HEADERS: Mapping[str, str] = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "strict-origin-when-cross-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
-
-
-class SecurityHeaders:
-    """Adds the headers above to every HTTP answer."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and complete the headers of its answer."""
-
-        async def complete(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        await self.app(scope, receive, complete if scope["type"] == "http" else send)
+# First of all: the bound on sessions is computed from this limit.
+raise_descriptors()
+LIMITS = Limits.from_env()
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Open the dataset in the background: a Hub that hangs must not keep the server from starting."""
+    logs.install()
+    keep_flat()
+    if threading.current_thread() is threading.main_thread():
+        end_within()
+    if said := shortage(LIMITS):
+        logging.getLogger("kbdash").warning(said)
     threading.Thread(target=_warm, daemon=True, name="kbdash-warm").start()
-    yield
+    async with AGENTS.session_manager.run():
+        yield
 
 
 async def health(_: Request) -> JSONResponse:
-    """Whether the process answers; the data behind it are a matter of their own."""
+    """Liveness: the process answers. It says nothing about the data."""
     return JSONResponse({"status": "ok", "version": kbdash.__version__})
 
 
 def failed(error: Exception) -> bool:
-    """What is left for errors outside a page, such as in a callback: a log entry and a neutral message."""
+    """Handle errors outside a page, such as in a callback: log them and show a neutral message."""
     logging.getLogger("kbdash").error("A callback failed", exc_info=error)
-    parts.unexpected()
+    widgets.unexpected()
     return True
 
 
 def _warm() -> None:
-    engines.warm()
-    # What start-up made stays for good; keeping it out of every later collection halves a page's run time.
+    session.warm()
+    # Objects made at start-up live forever; leaving them out of garbage collection halves a page's run time.
     gc.collect()
     gc.freeze()
-    # A full collection stops every reader for up to half a second, so it should be rare.
+    # A full garbage collection stops every reader for up to half a second, so it should be rare.
     gc.set_threshold(20_000, 10, 10)
 
 
+def _data() -> KernelBot:
+    return session.engines().get(None).kb
+
+
+def _client(scope: Scope) -> str | None:
+    return address.client(scope, LIMITS.client_header)
+
+
+PREVIEWS = Previews(_data, _client)
+AGENTS = agents_server(_data)
 app = st.App(
-    Path(__file__).parent / "kbdash" / "main.py",
+    Path(kbdash.__file__).parent / "main.py",
     lifespan=lifespan,
-    routes=[Route("/api/health", health)],
-    middleware=[Middleware(SecurityHeaders)],
+    routes=[
+        Route("/api/health", health),
+        *routes(_data, _client),
+        *PREVIEWS.routes(),
+        *AGENTS.streamable_http_app(stateless_http=True, json_response=True, transport_security=allowed_hosts()).routes,
+    ],
+    middleware=[
+        Middleware(SecurityHeaders),
+        Middleware(ClosedRoutes, limits=LIMITS),
+        Middleware(Readers, limits=LIMITS),
+        Middleware(LinkPreviews, previews=PREVIEWS),
+    ],
     on_script_error=failed,
 )

@@ -10,7 +10,7 @@ from benchmarks.crowd import Plan, Report, crowd
 from benchmarks.places import Atlas, Place
 from benchmarks.report import megabytes, milliseconds, table, verdict
 from benchmarks.serving import serving
-from kbdash.config import DATASET
+from kbdash.dataset.config import DATASET
 from tests.hub import LoopbackHub
 
 LINKS = 20

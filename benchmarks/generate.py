@@ -17,15 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.texts import POOL_BYTES, TextPlan, TextPool, make_pool, plan_texts
-from kbdash.sample import boards as sample_boards
-from kbdash.sample.boards import FLAT_BOARDS, SampleBoard
-from kbdash.sample.courses import microseconds
-from kbdash.sample.definitions import leaderboards_table
-from kbdash.sample.flat import FLAT_SCHEMA, with_pmpp_extras
-from kbdash.sample.legacy import legacy_submissions
-from kbdash.sample.legacy_boards import LEGACY_BOARDS
-from kbdash.sample.legacy_tables import EXPORT_CHUNK, deduplicated_subset, legacy_table, passed_subset
-from kbdash.sample.writer import legacy_rows, numbered, write_in_row_groups
+from kbdash.dataset.sample import boards as sample_boards
+from kbdash.dataset.sample.boards import FLAT_BOARDS, SampleBoard
+from kbdash.dataset.sample.courses import microseconds
+from kbdash.dataset.sample.definitions import leaderboards_table
+from kbdash.dataset.sample.flat import FLAT_SCHEMA, with_pmpp_extras
+from kbdash.dataset.sample.legacy import legacy_submissions
+from kbdash.dataset.sample.legacy_boards import LEGACY_BOARDS
+from kbdash.dataset.sample.legacy_tables import EXPORT_CHUNK, deduplicated_subset, legacy_table, passed_subset
+from kbdash.dataset.sample.writer import legacy_rows, numbered, write_in_row_groups
 
 NVFP4_ROWS = 231_307
 NVFP4_CODE_MB = 2_240

@@ -16,7 +16,7 @@ from benchmarks.serving import Server, serving
 RERUNS = 15
 HEAD = (
     "page", "addresses", "first visit", "median", "p95", "processor", "sent first", "sent again",
-    "points, largest chart",
+    "points, largest chart", "kB, largest chart",
 )  # fmt: skip
 HOW = (
     "`streamlit run app.py` over the folder at full scale, in a process of its own, driven over its websocket by one "
@@ -51,6 +51,11 @@ class Visit:
     def largest(self) -> tuple[int, str]:
         """Points of the chart that has most, and its key."""
         return max(((count, key) for key, count in self.first.points.items()), default=(0, ""))
+
+    @property
+    def heaviest(self) -> tuple[int, str]:
+        """Bytes of the chart that takes most, and its key."""
+        return max(((len(spec.encode()), key) for key, spec in self.first.charts.items()), default=(0, ""))
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -112,10 +117,14 @@ def budgets(seen: Sequence[Visit], peak: float, tracebacks: int) -> list[tuple[s
     """What was promised and what was measured."""
     slowest = max(seen, key=lambda visit: visit.median)
     fullest = max(seen, key=lambda visit: visit.largest)
+    heaviest = max(seen, key=lambda visit: visit.heaviest)
+    drawn = max(seen, key=lambda visit: visit.median if visit.first.charts else 0.0)
     failed = sum(bool(visit.failures) for visit in seen)
     return [
         verdict(slowest.median * 1e3, 150, f"slowest page, warm, median ms ({slowest.place.name})"),
+        verdict(drawn.median * 1e3, 60, f"slowest page with a chart, warm, median ms ({drawn.place.name})"),
         verdict(fullest.largest[0], 5000, f"points of any chart ({fullest.place.name})"),
+        verdict(heaviest.heaviest[0] / 1e3, 200, f"kB of any chart ({heaviest.place.name})"),
         verdict(peak, 700, "peak MB of the server with every page opened and the source texts viewed"),
         verdict(failed, 0, f"addresses that showed a failure, of {len(seen)}"),
         verdict(tracebacks, 0, "errors in the server's log"),
@@ -125,6 +134,7 @@ def budgets(seen: Sequence[Visit], peak: float, tracebacks: int) -> list[tuple[s
 def _row(same: Sequence[Visit]) -> tuple[object, ...]:
     slowest = max(same, key=lambda visit: visit.median)
     count, chart = max(visit.largest for visit in same)
+    size, heavy = max(visit.heaviest for visit in same)
     return (
         slowest.place.name,
         len(same),
@@ -135,6 +145,7 @@ def _row(same: Sequence[Visit]) -> tuple[object, ...]:
         _kilobytes(max(visit.first.bytes for visit in same)),
         _kilobytes(max(run.bytes for visit in same for run in visit.again)),
         f"{count:,} ({chart})" if chart else "",
+        f"{size / 1e3:,.0f} ({heavy})" if heavy else "",
     )
 
 

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from random import Random
 
 from benchmarks.readers import Reader, Run
+from benchmarks.screen import TABLE
 from kbdash.view import TABS
 
 FIRST_DAY, DAYS = date(2025, 11, 1), 120
@@ -49,15 +50,20 @@ class Person:
             choices.append(("back to the board", self._back, 8))
         if f"{here}-tab" in widgets:
             choices.append(("tab", self._tab, 6))
-        if f"{here}-problem" in widgets:
+        if self._offers("problem"):
             choices.append(("problem", lambda: self._pick("problem"), 4))
-        if f"{here}-runner" in widgets:
+        if self._offers("runner"):
             choices.append(("runner", lambda: self._pick("runner"), 1))
         if fields := [field for field in self._filters() if f"{here}-{field}" in widgets]:
             choices.append(("filter", lambda: self._filter(fields), 5))
-        if buttons := [key for key in widgets if key.endswith("-code")]:
+        if buttons := [key for key, widget in widgets.items() if widget.kind == TABLE]:
             choices.append(("source code", lambda: self._code(buttons), 4))
         return choices
+
+    def _offers(self, field: str) -> bool:
+        """Whether the page shows that field as buttons; on some pages it is a list or a box."""
+        widget = self._reader.widgets.get(f"{self._reader.path}-{field}")
+        return widget is not None and widget.kind == "button_group"
 
     async def _wander(self) -> Run:
         pages = [path for path in self._reader.pages if path not in (CODE, "compare", "ladder")]
@@ -92,7 +98,7 @@ class Person:
             "until": lambda _: [day.isoformat()],
             "hide_flagged": lambda _: random.random() < 0.5,
             "failures": lambda _: random.random() < 0.5,
-            "ecdf": lambda _: random.random() < 0.5,
+            "span": lambda options: [random.choice(options)],
             "my_time": lambda _: f"{random.randrange(1, 200)}",
             "top": lambda _: float(random.choice((10, 50, 100, 200))),
             "users": lambda options: random.sample(options, min(2, len(options))),

@@ -1,12 +1,15 @@
 """Addresses worth visiting: every page, every problem and tab, and source texts from all over the largest file."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlencode
 
 import kbdash
 from kbdash.engine import KernelBot
 from kbdash.view import (
+    INSIDE,
+    SHOWS,
+    SPANS,
     TABS,
     AboutView,
     CompareView,
@@ -14,7 +17,10 @@ from kbdash.view import (
     LadderView,
     OverviewView,
     Ref,
+    SearchView,
+    StepsView,
     SubmissionView,
+    TrustView,
     UserView,
     View,
 )
@@ -49,13 +55,26 @@ def atlas(source: str | Path) -> Atlas:
     """The addresses of a dataset, found by asking it."""
     kb = kbdash.connect(source)
     try:
-        return Atlas((*_plain(), *_boards(kb), *_people(kb)), _texts(kb))
+        return Atlas((*_plain(), *_inside(), *_boards(kb), *_people(kb)), _texts(kb))
     finally:
         kb.close()
 
 
 def _plain() -> tuple[Place, ...]:
-    return _place("overview", "", OverviewView()), _place("about", "about", AboutView())
+    pictures = (_place(f"overview, {show}", "", OverviewView(show=show)) for show in SHOWS[1:])
+    return _place("overview", "", OverviewView()), *pictures, _place("about", "about", AboutView())
+
+
+def _inside() -> tuple[Place, ...]:
+    """The pages over content stores; without one they say so."""
+    return (
+        _place("search, empty", "search", SearchView()),
+        _place("search", "search", SearchView(q="tcgen05.mma", competition=TEXT_COMPETITION)),
+        _place("search, opened", "search", SearchView(q="tcgen05.mma", competition=TEXT_COMPETITION, opened=1)),
+        _place("steps", "steps", StepsView(competition=TEXT_COMPETITION)),
+        _place("trust", "trust", TrustView(competition=TEXT_COMPETITION)),
+        _place("trust, everything", "trust", TrustView()),
+    )
 
 
 def _boards(kb: KernelBot) -> tuple[Place, ...]:
@@ -74,11 +93,22 @@ def _people(kb: KernelBot) -> tuple[Place, ...]:
     first, second = (row for _, row in board[board["runner"] == board["runner"].iloc[0]].head(2).iterrows())
     runner, user = str(first["runner"]), str(first["user_id"])
     refs = (Ref(int(row["submission_id"]), runner) for row in (second, first))
+    best = SubmissionView(int(first["submission_id"]), runner, TEXT_COMPETITION)
     return (
+        *(_place(f"submission, {show}", "submission", replace(best, show=show)) for show in INSIDE if show),
+        *_charts(problem, runner, user),
         _place("user", "user", UserView(user=user)),
         _place("ladder", "ladder", LadderView(TEXT_COMPETITION, problem, runner, user)),
         _place("compare", "compare", CompareView(*refs)),
     )
+
+
+def _charts(problem: str, runner: str, user: str) -> tuple[Place, ...]:
+    """The charts over time of one board as readers turn them: other spans, the timetable, one user pinned."""
+    board = CompetitionView(problem=problem, runner=runner, tab="progression")
+    views = {f"span {span}": replace(board, span=span) for span in SPANS[1:]}
+    views |= {"timetable": replace(board, ranks="lanes"), "one pinned": replace(board, users=(user,))}
+    return tuple(_place(f"progression, {name}", TEXT_COMPETITION, view) for name, view in views.items())
 
 
 def _texts(kb: KernelBot) -> tuple[Place, ...]:

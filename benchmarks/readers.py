@@ -5,7 +5,6 @@ fragment it belongs to), keeps what the server calls cacheable and says so, and 
 """
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -97,8 +96,9 @@ class Reader:
         return await self._run(state)
 
     async def click_row(self, key: str, row: int) -> Run:
-        """Click the button of a row in a table's column of buttons."""
-        return await self.use(key, json.dumps({"row": row, "label": ""}))
+        """Click a link to a source code in a table; the row is drawn to the last there is."""
+        queries = self.widgets[key].options
+        return await self.open("submission", queries[min(row, len(queries) - 1)])
 
     async def _run(self, state: ClientState) -> Run:
         state.cached_message_hashes.extend(self._kept)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,6 @@ VALUE_FIELDS: Mapping[str, str] = {
     "button": "trigger_value",
     "button_group": "string_array_value",
     "checkbox": "bool_value",
-    "column_button": "string_trigger_value",
     "date_input": "string_array_value",
     "multiselect": "string_array_value",
     "number_input": "double_value",
@@ -28,7 +28,9 @@ VALUE_FIELDS: Mapping[str, str] = {
     "tab_container": "string_value",
     "text_input": "string_value",
 }
-# Boxes in which the app says that something failed (kbdash/ui/parts.py); an empty result is none.
+TABLE = "table"  # a table of ours; it offers the queries of its links to source codes
+_CODE = re.compile(r'submission\?(id=[^"\\]+)')
+# Boxes in which the app says that something failed (kbdash/web/widgets.py); an empty result is none.
 FAILURE_BOXES = ("problem-box", "unexpected-box")
 
 
@@ -45,12 +47,8 @@ class Widget:
         """The message that says the widget has this value now."""
         found = WidgetState(id=self.id)
         name = VALUE_FIELDS[self.kind]
-        if name in ("string_array_value", "string_trigger_value"):
-            data = getattr(found, name).data
-            if name == "string_array_value":
-                data.extend(value)
-            else:
-                found.string_trigger_value.data = value
+        if name == "string_array_value":
+            found.string_array_value.data.extend(value)
         else:
             setattr(found, name, value)
         return found
@@ -88,9 +86,9 @@ class Screen:
             self.failures.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "plotly_chart":
             self.charts[_key(element.plotly_chart.id) or self._inside(place)] = element.plotly_chart.spec
-        elif kind == "dataframe":
-            for column, id_ in element.dataframe.button_click_widgets.items():
-                self.widgets[_key(id_) or column] = Widget(id_, "column_button", fragment)
+        elif kind == "bidi_component" and (queries := _CODE.findall(element.bidi_component.json)):
+            id_ = element.bidi_component.id
+            self.widgets[_key(id_) or id_] = Widget(id_, TABLE, fragment, tuple(queries))
         if kind in VALUE_FIELDS:
             proto = getattr(element, kind)
             if name := _key(proto.id):

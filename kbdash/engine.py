@@ -1,195 +1,303 @@
 """`KernelBot`: the questions as methods over one open source."""
 
-import difflib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
+import duckdb
 import pandas as pd
 
-from kbdash import lookup, queries
-from kbdash.code import CodeReader, Indexing, SourceText
-from kbdash.config import Settings
-from kbdash.db import Database
-from kbdash.errors import DataUnavailable, KbdashError, UnknownProblem
-from kbdash.export import write_study_set
-from kbdash.model import Board, Competition, Submission
-from kbdash.source import Source, newer_commit, open_source
+from kbdash.code.export import write_study_set
+from kbdash.code.parquet import inspect
+from kbdash.code.reader import CodeReader, Indexing, SourceText
+from kbdash.code.study import Cost
+from kbdash.content.frames import as_frame
+from kbdash.content.holding import Holding
+from kbdash.content.insight import Insight, TechniqueOptions
+from kbdash.content.library import ContentState, Library, SearchOptions, StepOptions
+from kbdash.content.noise import Noise
+from kbdash.content.verdicts import Verdict
+from kbdash.database.answer import answers, in_time
+from kbdash.database.connection import Database, prepared_connection
+from kbdash.database.console import CONTENT_PREFIX, MOST_ROWS, Bounds
+from kbdash.database.queries import Questions
+from kbdash.database.questions import known, texts
+from kbdash.database.questions.parameters import Day, Scope
+from kbdash.database.workers import WORKERS
+from kbdash.dataset.config import Settings
+from kbdash.dataset.model import Submission
+from kbdash.dataset.source import Source, newer_commit, open_source
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 
 class Dates(TypedDict, total=False):
     """A period of UTC days, both inclusive."""
 
-    since: queries.Day
-    until: queries.Day
+    since: Day
+    until: Day
 
 
-class KernelBot:
-    """The KernelBot data of one source, pinned to one revision. Safe to share between threads."""
+class KernelBot(Questions):
+    """The KernelBot data of one source, pinned to one revision. Thread-safe.
 
-    def __init__(self, source: Source, settings: Settings) -> None:
+    Frames are pandas; scores are seconds and are printed with their unit; times are UTC. Boards are given by name,
+    nickname or number, users by name or id. Failures raise a `KbdashError` that says what to do.
+
+    Example:
+        kb = kbdash.connect()
+        kb.problems()                                    # what there is
+        kb.leaderboard("nvfp4_gemm", runner="NVIDIA")    # who is fastest
+        kb.chart("progression", "nvfp4_gemm")            # how it got fast, as the page draws it
+        kb.code(187476)                                  # a source text
+    """
+
+    def __init__(self, source: Source, settings: Settings, connection: duckdb.DuckDBPyConnection | None = None) -> None:
         self.source = source
         self._settings = settings
-        self._database = Database(source, settings)
-        self._texts = CodeReader(source, settings)
-        self._names: dict[str, tuple[str, ...]] = {}
+        super().__init__(Database(source, settings, lambda file: inspect(source.bytes.open(file.name)), connection))
+        self._content = Library(source, settings, lambda slug: self._database.frame("content_rows", competition=slug))
+        self._insight = Insight(self._content)
+        self._texts = CodeReader(source, settings, self._content)
         self._newer: str | None = None
         self._asked_at = time.monotonic()
 
-    overview = queries.overview
-    problems = queries.problems
-    leaderboard = queries.leaderboard
-    trends = queries.trends
-    summary = queries.summary
-    distribution = queries.distribution
-    ecdf = queries.ecdf
-    standing = queries.standing
-    progression = queries.progression
-    records = queries.records
-    rank_history = queries.rank_history
-    same_code = queries.same_code
-    runner_ratios = queries.runner_ratios
-    paired = queries.paired
-    submissions = queries.submissions
-    status_over_time = queries.status_over_time
-    user = queries.user
-    find_users = queries.find_users
-    submission = lookup.submission
-    submission_rows = lookup.submission_rows
-    placement = lookup.placement
-    same_code_elsewhere = lookup.same_code_elsewhere
-    ladder = queries.ladder
-    shapes = queries.shapes
+    def sql(self, text: str, rows: int = MOST_ROWS, bounds: Bounds | None = None) -> pd.DataFrame:
+        """Answer of one SELECT over the view `submissions`: read-only, in a process with limits, at most `rows` rows.
 
-    @property
-    def competitions(self) -> tuple[Competition, ...]:
-        """Every competition of the source, readable or not."""
-        return tuple(item.competition for item in self._database.competitions())
+        The tables of content stores at hand are `content_lines`, `content_texts` and so on.
+        `frame.attrs` say whether there were more (`truncated`) and which competitions are missing (`unavailable`).
 
-    @property
-    def unavailable(self) -> dict[str, str]:
-        """Slug -> reason, for the competitions that cannot be read now."""
-        return {item.competition.slug: item.problem for item in self._database.competitions() if item.problem}
+        Example: kb.sql("select runner, count(*) from submissions group by all")
+        """
+        stores = self._content.folders() if CONTENT_PREFIX in text.lower() else {}
+        return self._database.sql(text, bounds or Bounds(rows), stores)
 
-    def readable(self) -> tuple[str, ...]:
-        """Slugs of the competitions that can be asked."""
-        return tuple(item.competition.slug for item in self._database.competitions() if not item.problem)
+    def plain_sql(self, text: str, competitions: Sequence[str] | None = None) -> str:
+        """The statement as a script that plain DuckDB can run: with our views and macros, over the files of the source.
 
-    def linkable(self) -> tuple[str, ...]:
-        """Slugs of the readable competitions whose user and code ids mean the same everywhere."""
-        return tuple(
-            item.competition.slug
-            for item in self._database.competitions()
-            if not item.problem and item.competition.family == "flat"
-        )
+        Example: kb.plain_sql("select count(*) from submissions")
+        """
+        return self._database.plain_sql(text, competitions)
 
-    def frame(self, question: str, /, **parameters: object) -> pd.DataFrame:
-        """Answer of sql/<question>.sql with the given parameters bound."""
-        return self._database.frame(question, **parameters)
+    def chart(
+        self, name: str, problem: str, *, users: Sequence[str] = (), theme: str = "light", span: str = "field",
+        **scope: Unpack[Scope],
+    ) -> "Figure":  # fmt: skip
+        """The figure that the page of a board shows: progression, distribution, ranks, hardware, submissions, ladder.
 
-    def set_aside(self, competition: str, error: KbdashError) -> None:
-        """Leave a competition out of the questions about all of them, until its file can be read again."""
-        self._database.set_aside(competition, error)
+        `users` are drawn in colour; `theme` is light or dark; `span` is how far the axes reach: field, final or all.
 
-    def sql(self, text: str) -> pd.DataFrame:
-        """Answer of one SELECT over the view `submissions`; read only, locked down."""
-        return self._database.sql(text)
+        Example: kb.chart("progression", "nvfp4_gemm", users=["gau.nernst"])
+        """
+        from kbdash.charts.named import draw  # noqa: PLC0415  (a slow import that only charts need)
 
-    def find(self, problem: str, competition: str | None = None) -> tuple[str, str]:
-        """Competition slug and exact name of a problem, given by name, nickname or leaderboard id."""
-        wanted = str(problem)
-        for item in self.competitions:
-            if competition not in (None, item.slug):
-                continue
-            for board in item.boards:
-                if wanted in (board.name, str(board.id), *board.aliases):
-                    return self._checked(item.slug), board.name
-        for item in self.competitions:
-            if competition in (None, item.slug) and wanted in self.problem_names(item.slug):
-                return item.slug, wanted
-        raise self._unknown(wanted, competition)
-
-    def board(self, problem: str, competition: str | None = None) -> Board:
-        """What is known about a problem; little for boards outside the catalog."""
-        slug, name = self.find(problem, competition)
-        known = next((b for c in self.competitions if c.slug == slug for b in c.boards if b.name == name), None)
-        return known or Board(id=-1, name=name, label=name, summary="", runners=())
-
-    def problem_names(self, competition: str) -> tuple[str, ...]:
-        """Names of the problems that have rows in a competition, catalog order first; () when it cannot be read."""
-        if competition not in self.readable():
-            return ()
-        if competition not in self._names:
-            rows = self.frame("problem_names", competition=competition)
-            present = [str(name) for name in rows["problem"]]
-            known = [b.name for c in self.competitions if c.slug == competition for b in c.boards]
-            ordered = [name for name in known if name in present]
-            self._names[competition] = (*ordered, *(name for name in present if name not in ordered))
-        return self._names[competition]
+        return draw(self, name, problem, users, theme, span, **scope)
 
     def code(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> str:
-        """Source text of a submission, without downloading its file."""
+        """Source text of a submission, without downloading its file. Example: kb.code(187476)"""
         return self.source_text(submission_id, runner, competition).text
 
+    @in_time
     def source_text(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> SourceText:
-        """Source text of a submission with its facts."""
+        """Source text of a submission with its facts. Example: kb.source_text(187476).language"""
         return self.text_of(self.submission(submission_id, runner, competition))
 
     def text_of(self, submission: Submission) -> SourceText:
-        """Source text of a submission that was looked up before."""
-        return self._texts.read(submission, self)
+        """Source text of a submission object. Example: kb.text_of(kb.submission(187476)).text"""
+        return self._texts.read(submission)
 
     def texts_of(self, submissions: Iterable[Submission]) -> Iterator[tuple[Submission, SourceText]]:
-        """Source texts of several submissions in the order of their file, which fetches each page once."""
-        return self._texts.read_many(submissions, self)
+        """Source texts of several submissions, in file order so that each page is fetched once.
+
+        Example: dict(kb.texts_of([kb.submission(187476), kb.submission(187477)]))
+        """
+        return self._texts.read_many(submissions)
+
+    def cost_of(self, submissions: Iterable[Submission]) -> Cost:
+        """Bytes that reading these texts would transfer, as far as is known; fetches nothing.
+
+        Example: kb.cost_of([kb.submission(187476)])
+        """
+        return Cost(*self._texts.cost(submissions))
+
+    def submissions_at(self, named: Iterable[tuple[int, str | None]], competition: str) -> list[Submission]:
+        """The submissions of a competition with these ids and runners, in that order.
+
+        Example: kb.submissions_at([(187476, "NVIDIA")], "nvfp4")
+        """
+        return [self.submission(id_, runner, competition) for id_, runner in named]
 
     def index_code(self, competition: str) -> Indexing:
-        """How far the source texts of a competition can be addressed by now; asking starts the work."""
+        """Progress of the index of a competition's source texts; the first call starts the indexing.
+
+        Example: kb.index_code("nvfp4")
+        """
         file = next((item.file for item in self._database.competitions() if item.competition.slug == competition), None)
         return self._texts.index(file.name) if file else Indexing()
 
     def dump(
         self, problem: str, runner: str | None = None, *, folder: str | Path, top: int = 20, **scope: Unpack[Dates]
     ) -> pd.DataFrame:
-        """Write the top kernels of a board as files with a CSV of facts and the citation; the facts."""
+        """Write the top kernels of a board as files, with a CSV of facts and the citation; returns the facts.
+
+        Example: kb.dump("nvfp4_gemm", "NVIDIA", top=20, folder="study")
+        """
         competition, name = self.find(problem)
         board = self.leaderboard(name, runner=runner, competition=competition, **scope)
         first = board.groupby("runner", sort=False).head(top)
         return write_study_set(self, first, competition, name, self.source, Path(folder))
 
+    def content(self, competition: str) -> ContentState:
+        """State of the content store of a competition: built, building, fetching, absent, or off.
+
+        Example: kb.content("nvfp4").state
+        """
+        return self._content.state(competition)
+
+    def build_content(self, competition: str) -> None:
+        """Start to build a content store in a separate process; `content` reports the progress.
+
+        Example: kb.build_content("nvfp4")
+        """
+        self._content.build(competition)
+
+    def stop_content(self, competition: str) -> None:
+        """Stop a build, whoever started it; what is done is kept. Example: kb.stop_content("nvfp4")"""
+        self._content.ask_to_stop(competition)
+
+    def prepare_content(self) -> None:
+        """Build the content stores of the sample, which takes seconds. Example: kb.prepare_content()"""
+        self._content.prepare()
+
+    def open_content(self) -> None:
+        """Open the content stores at hand in the background, before anybody asks. Example: kb.open_content()"""
+        self._content.open_ahead(self)
+
+    @answers(texts.SEARCH)
+    def search(self, pattern: str, **options: Unpack[SearchOptions]) -> pd.DataFrame:
+        return self._content.search(self, pattern, **options)
+
+    def holding(self, pattern: str, *, line: bool = False, **options: Unpack[SearchOptions]) -> Holding:
+        """The submissions that hold a pattern: the fastest, week by week, and users' bests with and without it.
+
+        `line`: the pattern is a whole line, as a search gives it.
+
+        Example: kb.holding("tcgen05.mma", problem="nvfp4_gemm")
+        """
+        return self._content.holding(self, pattern, line, options)
+
+    def content_at_hand(self) -> tuple[str, ...]:
+        """Competitions whose content store is ready. Example: kb.content_at_hand()"""
+        return self._content.at_hand()
+
+    @property
+    def may_build_content(self) -> bool:
+        """Whether content stores may be built here."""
+        return self._settings.content_build
+
+    @answers(texts.ORIGINS)
+    def origins(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> pd.DataFrame:
+        return self._content.origins(self, self.submission(submission_id, runner, competition))
+
+    @answers(texts.RELATIVES)
+    def relatives(
+        self, submission_id: int, runner: str | None = None, competition: str | None = None, *, least: float = 0.5
+    ) -> pd.DataFrame:
+        return self._content.relatives(self, self.submission(submission_id, runner, competition), least)
+
+    @answers(texts.STEPS)
+    def steps(
+        self, problem: str | None = None, runner: str | None = None, **options: Unpack[StepOptions]
+    ) -> pd.DataFrame:
+        return self._content.steps(self, problem, runner, options)
+
+    @answers(texts.FACETS)
+    def facets(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> tuple[str, ...]:
+        return self._insight.facets(self, self.submission(submission_id, runner, competition))
+
+    @answers(texts.TECHNIQUES)
+    def techniques(self, problem: str, runner: str | None = None, **options: Unpack[TechniqueOptions]) -> pd.DataFrame:
+        return self._insight.techniques(self, problem, runner, options)
+
+    def adoption(self, problem: str, runner: str | None = None, **options: Unpack[TechniqueOptions]) -> pd.DataFrame:
+        """When each user first used each technique on a board: facet, user_id, first_at, submission_id; by time.
+
+        Example: kb.adoption("nvfp4_gemm")
+        """
+        return self._insight.adoption(self, problem, runner, options)
+
+    def facets_of_many(
+        self, competition: str, submissions: Sequence[tuple[int, str | None]]
+    ) -> list[tuple[str, ...] | None]:
+        """The techniques of many submissions of a competition, each an id and a runner.
+
+        Example: kb.facets_of_many("nvfp4", [(187476, "NVIDIA")])
+        """
+        return self._insight.facets_of_many(self, competition, submissions)
+
+    def verdicts(self, competition: str) -> pd.DataFrame:
+        """KernelGuard's rules that match users' bests, as far as these were checked; a hint, not a judgement.
+
+        Example: kb.verdicts("nvfp4")
+        """
+        return self._insight.verdicts(self, competition)
+
+    def verdicts_known(self) -> int:
+        """A value that changes whenever any process adds a verdict to a store that is ready.
+
+        Example: kb.verdicts_known()
+        """
+        return self._insight.verdicts_known()
+
+    @answers(texts.VERDICT)
+    def verdict(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> Verdict:
+        return self._insight.verdict(self, self.submission(submission_id, runner, competition))
+
+    @answers(texts.NOISE)
+    def noise(self, problem: str, runner: str | None = None, competition: str | None = None) -> Noise:
+        return self._insight.noise(self, problem, runner, competition)
+
+    def ask(self, name: str, **values: object) -> pd.DataFrame:
+        """The answer to the question of that name as a frame, whatever its method returns.
+
+        Example: kb.ask("standing", problem="nvfp4_gemm", score=3e-05)
+        """
+        return as_frame(getattr(self, known(name).name)(**values))
+
+    def _rows_holding(self, competition: str, facets: Sequence[str]) -> bytes | None:
+        return self._insight.rows_holding(self, competition, facets) if facets else None
+
     def bytes_moved(self) -> int:
-        """Bytes read over the network since this source was opened."""
-        return self._database.bytes_moved() + self._texts.bytes_moved()
+        """Bytes transferred over the network since this source was opened. Example: kb.bytes_moved()"""
+        return self.source.bytes.bytes_moved()
 
     def newer(self) -> str | None:
-        """A commit published since this source was opened; the Hub is asked at most every 15 minutes."""
+        """A commit published since this source was opened; the Hub is asked at most every 15 minutes.
+
+        Example: kb.newer()
+        """
         if time.monotonic() - self._asked_at >= self._settings.newer_every_seconds:
             self._asked_at = time.monotonic()
             self._newer = newer_commit(self.source, self._settings)
         return self._newer
 
     def close(self) -> None:
-        """Stop background work and free the connections."""
+        """Stop background work and free the connections. Example: kb.close()"""
         self._texts.close()
+        self._insight.close()
         self._database.close()
-
-    def _checked(self, slug: str) -> str:
-        reason = self.unavailable.get(slug)
-        if reason:
-            raise DataUnavailable(reason, advice="Other competitions still work.")
-        return slug
-
-    def _unknown(self, problem: str, competition: str | None) -> UnknownProblem:
-        names = [name for c in self.competitions for name in self.problem_names(c.slug)]
-        close = difflib.get_close_matches(problem, names, n=3)
-        where = f" in {competition}" if competition else ""
-        advice = f"Did you mean {' or '.join(close)}?" if close else "kb.problems() lists them all."
-        return UnknownProblem(f"There is no problem {problem}{where}.", advice=advice)
+        self.source.close()
 
 
 def connect(source: str | Path | None = None, settings: Settings | None = None) -> KernelBot:
-    """Open a source: the public dataset, `org/name[@revision]`, a folder, or `sample`."""
+    """Open a source: the public dataset, `org/name[@revision]`, a folder, or `sample`.
+
+    Example: kb = kbdash.connect("sample")
+    """
     base = settings or Settings.from_env()
     chosen = base if source is None else base.with_source(str(source))
-    return KernelBot(open_source(chosen), chosen)
+    connection = WORKERS.submit(prepared_connection)  # meanwhile: it takes about as long as the Hub's first response
+    return KernelBot(open_source(chosen), chosen, connection.result())

@@ -1,37 +1,39 @@
-"""The frame of every page: configuration, navigation, banner, the page itself, footer; and no traceback ever."""
+"""The frame of every page: configuration, navigation, banner, the page itself, footer. No traceback is ever shown."""
 
 import streamlit as st
 
-from kbdash import catalog, view
+from kbdash import view
+from kbdash.dataset import catalog
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
-from kbdash.ui import engines, frame, parts, registry, state
+from kbdash.web import keyboard, layout, registry, session, state, turns, widgets
 
 
 def run() -> None:
     """One run of the script."""
-    with parts.boundary():
+    with widgets.boundary(), turns.turn():
         kb = _engine()
-        menu = state.kept("menu", kb.competitions, registry.sections)
+        menu = state.remember("menu", kb.competitions, registry.sections)
         pages = registry.by_path(menu)
         page = st.navigation(menu, position="top")
-        frame.configure(page.url_path, kb.competitions)
+        layout.configure(page.url_path, kb.competitions)
         state.register(pages, page.url_path)
         if page.url_path == "" and (target := view.forward(state.params(), tuple(pages))):
             st.switch_page(pages[target[0]], query_params=target[1])
-        frame.banner(kb)
-        with parts.boundary():
+        layout.banner(kb)
+        with widgets.boundary():
             page.run()
-        frame.footer(kb)
+        layout.footer(kb)
+        keyboard.show(kb.competitions)
 
 
 def _engine() -> KernelBot:
-    """The engine; when there is none, the address keeps its path, so that trying again leads where the link did."""
+    """The engine. If it cannot be opened, the address keeps its path, so that a retry opens the page of the link."""
     try:
-        return engines.engine()
+        return session.engine()
     except KbdashError:
         page = st.navigation(registry.sections(catalog.COMPETITIONS), position="hidden")
-        frame.configure(page.url_path, catalog.COMPETITIONS)
+        layout.configure(page.url_path, catalog.COMPETITIONS)
         raise
 
 

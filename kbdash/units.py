@@ -1,4 +1,4 @@
-"""Numbers as words: times in the board's unit, ranks, ratios, gains, dates. Missing is "–", never 0 or nan."""
+"""Values as words: times in the board's unit, ranks, ratios, gains, dates, people. Missing is "–", never 0 or nan."""
 
 import math
 import re
@@ -6,12 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
 
 import pandas as pd
 
 MISSING = "–"
 THIN = "\u2009"
 MINUS = "−"
+LONGEST_NAME = 80
+"""Characters: a longer name would fill the page, and fifty names of a megabyte each would fill the memory."""
+_ID_END = 4  # digits of the id that distinguish people without a name
 
 
 @dataclass(frozen=True)
@@ -58,11 +62,11 @@ def unit_for(best_seconds: float | None) -> Unit:
 def time_text(seconds: float | None, unit: Unit) -> str:
     """A time in four significant digits, such as "9.954 µs"."""
     value = _number(seconds)
-    return MISSING if value is None else f"{_digits(unit.of(value))}{THIN}{unit.name}"
+    return MISSING if value is None else f"{significant(unit.of(value))}{THIN}{unit.name}"
 
 
 def gap_text(seconds: float | None, unit: Unit) -> str:
-    """The distance to the rank before, such as "+0.106"; no unit, it stands beside the time."""
+    """The distance to the next-better rank, such as "+0.106"; no unit, it stands beside the time."""
     value = _number(seconds)
     if value is None:
         return MISSING
@@ -112,6 +116,11 @@ def count_text(count: float | None) -> str:
     return MISSING if value is None else signed(value, 0)
 
 
+def plural(count: float, word: str, words: str | None = None) -> str:
+    """A count with its noun: "1 user", "2,345 users"."""
+    return f"{count_text(count)} {word if count == 1 else words or word + 's'}"
+
+
 def signed(value: float, places: int) -> str:
     """A finite number with that many decimals, thousands separators and a real minus."""
     text = f"{abs(value):,.{places}f}"
@@ -135,11 +144,12 @@ def duration_text(duration: timedelta | float | None) -> str:
     value = _number(duration.total_seconds() if isinstance(duration, timedelta) else duration)
     if value is None:
         return MISSING
-    sign, rest = MINUS if value <= -0.5 else "", round(abs(value))
+    rest = round(abs(value))
+    sign = MINUS if value < 0 and rest else ""
     sizes = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
     largest = next((place for place, (_, size) in enumerate(sizes) if rest >= size), 3)
     parts: list[str] = []
-    # Seconds beside hours, or minutes beside days, are more than a reader wants to know.
+    # Seconds beside hours, or minutes beside days, are more than a reader needs.
     for name, size in sizes[largest : largest + 2]:
         count, rest = divmod(rest, size)
         if count or not parts:
@@ -159,6 +169,13 @@ def bytes_text(size: float | None) -> str:
     return f"{value:,.1f}{THIN}TB"
 
 
+def person(name: object, user_id: object) -> str:
+    """The display name of a user; without a name, the end of the id distinguishes them, if there is one."""
+    if isinstance(name, str) and name.strip():
+        return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    return f"unnamed …{user_id[-_ID_END:]}" if isinstance(user_id, str) else "unnamed"
+
+
 def parse_time(text: str, unit: Unit) -> float | None:
     """Seconds in "30 µs", "30us", "0.03ms", "3e-5 s" or "30" (then in `unit`); None when it is no positive time."""
     match = _TIME.fullmatch(text) if len(text) <= 60 else None
@@ -166,19 +183,20 @@ def parse_time(text: str, unit: Unit) -> float | None:
         return None
     chosen = _SPELLINGS.get(match[2].lower()) if match[2] else unit
     value = _decimal(match[1])
-    if chosen is None or value is None or value <= 0:
+    if chosen is None or value is None:
         return None
-    seconds = value / chosen.per_second
+    # In decimals, so that 0.07 ms is 70 µs and not 70.00000000000001.
+    seconds = float(value / Decimal(chosen.per_second))
     return seconds if 0 < seconds < math.inf else None
 
 
-def _decimal(text: str) -> float | None:
+def _decimal(text: str) -> Decimal | None:
     """A number as people write it: "1,234.5" has thousands, "0,03" a decimal comma."""
     plain = "".join(text.split())
     plain = plain.replace(",", "") if _GROUPED.fullmatch(plain) else plain.replace(",", ".", 1)
     try:
-        return float(plain)
-    except ValueError:
+        return Decimal(plain)
+    except InvalidOperation:
         return None
 
 
@@ -197,15 +215,15 @@ def _utc(moment: date | pd.Timestamp | None) -> pd.Timestamp | None:
     return stamp.tz_convert("UTC") if stamp.tzinfo else stamp.tz_localize("UTC")
 
 
-def _digits(value: float, significant: int = 4) -> str:
+def significant(value: float, digits: int = 4) -> str:
     """`value` rounded to significant digits, written without an exponent."""
     if value == 0:
         return "0"
-    rounded = float(f"{value:.{significant - 1}e}")
-    places = max(0, significant - 1 - math.floor(math.log10(abs(rounded))))
+    rounded = float(f"{value:.{digits - 1}e}")
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return signed(rounded, places)
 
 
 def _gap_digits(value: float) -> str:
-    """Three significant digits, for differences, which are known less well than times."""
-    return _digits(value, 3)
+    """Three significant digits, because a difference is less precise than a time."""
+    return significant(value, 3)

@@ -1,5 +1,5 @@
 """What the data are, how they are ranked, and how to do it yourself."""
 
-from kbdash.ui import about
+from kbdash.web import about
 
 about.show()

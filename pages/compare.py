@@ -1,5 +1,5 @@
 """Two submissions and what changed between them."""
 
-from kbdash.ui.code import compare
+from kbdash.web.code import compare
 
 compare.show()

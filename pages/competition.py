@@ -1,5 +1,5 @@
-"""A competition: the page behind /nvfp4, /trimul and every other one, told apart by its path."""
+"""The page of every competition (/nvfp4, /trimul …); the path says which."""
 
-from kbdash.ui import competition, state
+from kbdash.web import competition, state
 
 competition.show(state.page())

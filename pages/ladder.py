@@ -1,5 +1,5 @@
 """How one person got fast on a board."""
 
-from kbdash.ui.code import ladder
+from kbdash.web.code import ladder
 
 ladder.show()

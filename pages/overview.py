@@ -1,5 +1,5 @@
 """Every competition at a glance."""
 
-from kbdash.ui import overview
+from kbdash.web import overview
 
 overview.show()

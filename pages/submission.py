@@ -1,5 +1,5 @@
 """One submission and its source code."""
 
-from kbdash.ui.code import submission
+from kbdash.web.code import submission
 
 submission.show()

@@ -1,5 +1,5 @@
 """One person across competitions."""
 
-from kbdash.ui import user
+from kbdash.web import user
 
 user.show()

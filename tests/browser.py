@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# The headless shell takes half of the processor that the whole browser takes.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def find() -> str | None:
@@ -27,9 +28,10 @@ def install() -> None:
     """Install one: Debian's package when root has apt, else Playwright's own build."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
         subprocess.run(["apt-get", "update", "-qq"], check=True)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "chromium"], check=True)
-    else:
-        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=True)
+        for package in ("chromium-headless-shell", "chromium"):  # not every distribution has the first
+            if subprocess.run(["apt-get", "install", "-y", "-qq", package], check=False).returncode == 0:
+                return
+    subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=True)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,52 @@
 """What most tests need: the sample written once, a Hub over it, and an engine that reads it from there."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import hypothesis
 import pytest
+from filelock import FileLock
 
 import kbdash
-from kbdash.config import DATASET, Settings
+from kbdash.dataset.config import DATASET, Settings
+from kbdash.dataset.sample import ensure_sample
 from kbdash.engine import KernelBot
-from kbdash.sample import ensure_sample
+from tests import workers
 from tests.hub import LoopbackHub
+
+# The same examples in every run, and no limit on the time of one: a busy machine is no failure.
+# `--hypothesis-profile=search` looks for new ones.
+hypothesis.settings.register_profile("steady", derandomize=True, database=None, deadline=None)
+hypothesis.settings.register_profile("search", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile("steady")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put what takes long first, and mark what `make quick` leaves out."""
+    for item in items:
+        if item.path.parent.name == "unit" and item.path.name in workers.SLOW:
+            item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: workers.turn(item.path.parent.name, item.path.name))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> workers.Sharing:
+    """Share the tests among processes by our own rule."""
+    config.option.loadscopereorder = False
+    return workers.Sharing(config, log)
 
 
 @pytest.fixture(scope="session")
 def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache in which the sample is written already."""
-    cache = tmp_path_factory.mktemp("cache")
-    ensure_sample(cache)
-    return cache
+    """A cache in which the sample is written already; one for all workers of a run, or for many runs."""
+    base = tmp_path_factory.getbasetemp()
+    own = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    shared = Path(os.environ.get("KBDASH_TEST_CACHE") or own)
+    with FileLock(shared / "sample.lock"):
+        ensure_sample(shared / "cache")
+    return shared / "cache"
 
 
 @pytest.fixture(scope="session")
@@ -51,5 +80,6 @@ def kb(sample_hub: LoopbackHub, sample_cache: Path) -> Iterator[KernelBot]:
     """The engine over the sample on the healthy Hub, shared by all that only ask."""
     settings = Settings(source=DATASET, endpoint=sample_hub.endpoint, cache=sample_cache, hub_seconds=30.0)
     engine = kbdash.connect(settings=settings)
+    engine._database.wait_until_opened()
     yield engine
     engine.close()

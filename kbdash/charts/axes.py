@@ -1,4 +1,4 @@
-"""Axes: logarithmic time in the board's unit, UTC dates, plain numbers."""
+"""Axes: logarithmic time in the board's unit, ratios to the best, UTC dates, plain numbers."""
 
 import math
 from collections.abc import Iterable
@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 
 from kbdash.charts.canvas import SMALL, Spec
-from kbdash.palette import Theme
-from kbdash.units import THIN, Unit
+from kbdash.charts.palette import Theme
+from kbdash.units import THIN, Unit, time_text
 
 Bounds = tuple[float, float]
 
 LOWER_IS_BETTER = "lower is better"
-_FAR_OFF = 100.0
-# What follows a line break is written only where it changes, so a year or a day is named once.
+# Plotly writes the part after a line break only where it changes, so a year or a day is named once.
 _STOPS = [
     {"dtickrange": [None, 86_399_999], "value": "%H:%M\n%b %-d"},
     {"dtickrange": [86_400_000, "M1"], "value": "%b %-d\n%Y"},
     {"dtickrange": ["M1", "M11"], "value": "%b\n%Y"},
     {"dtickrange": ["M12", None], "value": "%Y"},
 ]
+_TICK_ROOM = 0.21  # the share of an axis that a tick takes, so that five fit on a phone
 _NICE_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_RATIOS = [digit * 10.0**power for power in range(12) for digit in (1, 1.5, 2, 3, 4, 5)][1:]
 
 
 def plain_axis(theme: Theme, title: str = "", **more: Any) -> Spec:
@@ -47,6 +48,7 @@ def time_axis(bounds: Bounds, unit: Unit, theme: Theme, title: str, **more: Any)
         "tickmode": "array",
         "tickvals": values,
         "ticktext": [f"{tick_text(value)}{THIN}{unit.name}" for value in values],
+        "tickangle": 0,
     }
     return plain_axis(theme, title) | ticks | more
 
@@ -56,8 +58,34 @@ def date_axis(theme: Theme, **more: Any) -> Spec:
     return plain_axis(theme, "UTC") | {"type": "date", "showgrid": False, "nticks": 6, "tickformatstops": _STOPS} | more
 
 
+def ratio_axis(end: float, theme: Theme, title: str, best: float | None = None, unit: Unit | None = None) -> Spec:
+    """An axis of ln(score / best) from 1 to the ratio `end`; with best and unit each tick names its time below."""
+    ratios = ratio_ticks(end, _TICK_ROOM if unit else 0.6 * _TICK_ROOM)
+    texts = [f"{tick_text(ratio)}×" for ratio in ratios]
+    if best is not None and unit is not None:
+        texts = [f"{text}<br>{time_text(ratio * best, unit)}" for text, ratio in zip(texts, ratios, strict=True)]
+    ticks = {
+        "tickmode": "array",
+        "tickvals": [math.log(ratio) for ratio in ratios],
+        "ticktext": texts,
+        "tickangle": 0,
+        "range": [-0.02 * math.log(end), math.log(end) * 1.02],
+    }
+    return plain_axis(theme, title) | ticks
+
+
+def ratio_ticks(end: float, room: float = _TICK_ROOM) -> list[float]:
+    """1 and a few more round ratios up to `end`, each at least the share `room` of the axis from the last."""
+    rounds = _RATIOS if end > 2 else [1 + part for part in _even_steps(end - 1)]
+    chosen: list[float] = [1.0]
+    for ratio in rounds:
+        if ratio <= end * 1.0001 and math.log(ratio / chosen[-1]) >= room * math.log(end):
+            chosen.append(float(f"{ratio:.6g}"))
+    return chosen
+
+
 def bounds_of(values: Iterable[float], *, pad: float = 0.04) -> Bounds | None:
-    """The low and high end of a log axis that holds all positive values with a little air; None without any."""
+    """The low and high end of a log axis that fits all positive values with some padding; None without any."""
     numbers = np.asarray(list(values) if not isinstance(values, np.ndarray) else values, dtype=float)
     numbers = numbers[np.isfinite(numbers) & (numbers > 0)]
     if not numbers.size:
@@ -67,17 +95,8 @@ def bounds_of(values: Iterable[float], *, pad: float = 0.04) -> Bounds | None:
     return low / air, high * air
 
 
-def bounds_with(values: Iterable[float], extras: Iterable[float]) -> Bounds | None:
-    """As `bounds_of`, and wide enough for the extras too, unless one lies far off: it would squeeze all the rest."""
-    inner = bounds_of(values)
-    if inner is None:
-        return None
-    near = [extra for extra in extras if inner[0] / _FAR_OFF <= extra <= inner[1] * _FAR_OFF]
-    return bounds_of([*inner, *near], pad=0.015) if near else inner
-
-
 def log_ticks(low: float, high: float) -> list[float]:
-    """Round numbers between two positive bounds: decades, 1-2-5 under two decades, even steps when that is too few."""
+    """Round numbers between two positive bounds: decades, 1-2-5 below two decades, even steps if those are too few."""
     decades = math.log10(high / low)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     if decades >= 2:
@@ -97,6 +116,13 @@ def _places(value: float) -> int:
     _, _, fraction = f"{value:.12f}".rstrip("0").partition(".")
     significant = f"{value:.12g}"
     return len(significant.partition(".")[2]) if "e" not in significant else len(fraction)
+
+
+def _even_steps(reach: float) -> list[float]:
+    """Multiples of a round step up to `reach`, at most four."""
+    size = 10.0 ** math.floor(math.log10(reach / 4))
+    step = next(size * nice for nice in _NICE_STEPS if size * nice >= reach / 4.4)
+    return [step * count for count in range(1, 5) if step * count <= reach * 1.0001]
 
 
 def _even_ticks(low: float, high: float) -> list[float]:

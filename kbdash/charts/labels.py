@@ -8,9 +8,9 @@ LINE = 15  # pixels a line of label text takes
 
 
 def spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """The positions moved as little as a sweep can so that all keep their order, their `gap`, and the bounds."""
+    """The positions, moved as little as a sweep can so that all keep their order, the `gap` and the bounds."""
     order = sorted(range(len(positions)), key=lambda place: positions[place])
-    # When there are more labels than room, they share what there is.
+    # With more labels than room, the gap shrinks.
     gap = min(gap, (high - low) / max(len(order) - 1, 1))
     placed = [0.0] * len(positions)
     floor = low

@@ -1,57 +1,93 @@
-"""Two boards with the same people: one point each."""
+"""Two boards with the same people: how far each moved."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kbdash.charts.axes import Bounds, bounds_of, time_axis
-from kbdash.charts.canvas import POINT_LIMIT, SMALL, Spec, caption, figure, message, note, rows_of, scatter, thinned
-from kbdash.charts.climbs import display_name
+from kbdash.charts.axes import time_axis
+from kbdash.charts.canvas import (
+    SMALL,
+    Array,
+    Spec,
+    caption,
+    figure,
+    message,
+    note,
+    rows_of,
+    sign,
+)
+from kbdash.charts.palette import Theme, faded, runner_style, theme_of, user_style, warning_ink
+from kbdash.charts.people import names_of, refs_of
+from kbdash.charts.rows import Row, arranged
+from kbdash.charts.span import axis_end
 from kbdash.charts.text import shown
-from kbdash.palette import Theme, faded, theme_of, user_style
-from kbdash.units import THIN, Unit, count_text, signed
+from kbdash.units import MINUS, THIN, Unit, count_text, time_text
 
-_FEWEST = 3  # pairs under which a rank correlation says nothing
+MOST_ROWS = 30
+_FEWEST = 3  # with fewer pairs, a rank correlation says nothing
+_SAME = 0.0005  # a smaller change counts as none
+_LOUD = 0.005  # from this change on it is coloured
 
 
-def paired(
+@dataclass(frozen=True)
+class Pairs:
+    """Users on both boards, fastest on the second first; `change` is the share by which the second is slower."""
+
+    frame: pd.DataFrame
+    change: Array
+    rank_a: Array
+    rank_b: Array
+
+    def words(self, place: int) -> str:
+        """Change of time and of rank of one user."""
+        moved = int(self.rank_a[place] - self.rank_b[place])
+        return f"{change_text(self.change[place])} {f'▲{moved}' if moved > 0 else f'▼{-moved}' if moved < 0 else '='}"
+
+
+def change_text(change: float) -> str:
+    """A change of time, such as "−5.0 %" or "+0.4 %"."""
+    sign_ = "+" if change > _SAME else MINUS if change < -_SAME else "±"
+    return f"{sign_}{abs(change) * 100:.1f}{THIN}%"
+
+
+def dumbbell(
     frame: pd.DataFrame,
     unit: Unit,
     labels: tuple[str, str],
     theme: str = "light",
-    users_order: Sequence[str] = (),
+    *,
+    pinned: Sequence[str] = (),
+    span: str = "field",
+    narrow: bool = False,
 ) -> go.Figure:
-    """Two boards, one point per user, log-log, with y = x and the rank correlation; pinned users are named.
-
-    customdata is [submission_a, runner_a, submission_b, runner_b, …].
-    """
-    usable = frame[(frame["score_a"] > 0) & (frame["score_b"] > 0)]
-    bounds = bounds_of(unit.per_second * usable[["score_a", "score_b"]].to_numpy(dtype=float).ravel())
-    if bounds is None:
+    """A row per user by rank on the second board, the first thirty: both times joined, and the change in words."""
+    pairs = paired_users(frame)
+    if pairs is None:
         return message("Nobody has a time on both boards under these filters.", theme)
     tokens = theme_of(theme)
-    across, up = (shown(label, 40) for label in labels)
-    is_pinned = usable["user_id"].isin(users_order).to_numpy()
-    drawn = thinned(is_pinned, POINT_LIMIT - 2)
-    pinned, others = usable.iloc[drawn[is_pinned[drawn]]], usable.iloc[drawn[~is_pinned[drawn]]]
+    count = min(len(pairs.frame), MOST_ROWS)
+    shown_part = pairs.frame.head(count)
+    times = shown_part[["score_a", "score_b"]].to_numpy(dtype=float)
+    end = axis_end(times.max(axis=1), span=span)
+    low, high = float(times.min()), float(times.max(axis=1).min()) * end.ratio
+    air = max((high / low) ** 0.04, 1.003)
+    rows = arranged(_labels(pairs, count, pinned, tokens), tokens, narrow=narrow, row=21)
+    across, up = (shown(label, 24) for label in labels)
+    median = change_text(float(np.median(pairs.change)))
+    style = runner_style(str(pairs.frame["runner_b"].iloc[0]), tokens)
+    legend = f"○ {across}   {sign('◆', up, style.ink)}   median change {median}"
+    beyond = f"{end.words(unit)}" if end.beyond else ""
     return figure(
-        [
-            _equal_line(bounds, tokens),
-            _points(others, unit, (across, up)) | {"marker": {"size": 7, "color": faded(tokens.accent, 0.55)}},
-            _points(pinned, unit, (across, up)) | _named(pinned, list(users_order), tokens),
-        ],
+        _dumbbells(pairs, count, rows.at, unit, style.color, tokens, (across, up)),
         tokens,
-        height=460,
-        margin={"l": 12, "r": 20, "t": 40, "b": 58},
-        xaxis=time_axis(bounds, unit, tokens, f"time on {across}", fixedrange=False),
-        yaxis=time_axis(bounds, unit, tokens, f"time on {up}", fixedrange=False),
-        title=caption(_words(usable, len(drawn)), tokens),
-        annotations=_sides(up, tokens),
-        dragmode="zoom",
-        uirevision=str(bounds),
+        height=rows.height + 36 + 44,
+        margin={"l": rows.left, "r": 84, "t": 36, "b": 44},
+        xaxis=time_axis((unit.of(low / air), unit.of(high * air)), unit, tokens, beyond),
+        yaxis=rows.axis(tokens),
+        annotations=[caption(legend, tokens, lift=10), *rows.labels, *_changes(pairs, count, rows.at, tokens)],
     )
 
 
@@ -64,67 +100,89 @@ def rank_correlation(one: pd.Series, other: pd.Series) -> float | None:
     return float(np.corrcoef(ranks.T)[0, 1])
 
 
-def _points(frame: pd.DataFrame, unit: Unit, boards: tuple[str, str]) -> Spec:
-    facts: list[Any] = [
-        frame["submission_a"],
-        frame["runner_a"],
-        frame["submission_b"],
-        frame["runner_b"],
-        [shown(name) for name in _names(frame)],
-        frame["rank_a"],
-        frame["rank_b"],
-    ]
-    return {
-        "type": scatter(len(frame)),
-        "mode": "markers",
-        "x": unit.per_second * frame["score_a"].to_numpy(dtype=float),
-        "y": unit.per_second * frame["score_b"].to_numpy(dtype=float),
-        "customdata": rows_of(facts),
-        "meta": list(boards),
-        "hovertemplate": (
-            f"%{{customdata[4]}}: %{{x:,.4r}}{THIN}{unit.name} on %{{meta[0]}} (rank %{{customdata[5]:,d}}),<br>"
-            f"%{{y:,.4r}}{THIN}{unit.name} on %{{meta[1]}} (rank %{{customdata[6]:,d}}).<extra></extra>"
-        ),
-    }
+def paired_users(frame: pd.DataFrame) -> Pairs | None:
+    """Users with a time on both boards; None without any."""
+    usable = frame[(frame["score_a"] > 0) & (frame["score_b"] > 0)]
+    if usable.empty:
+        return None
+    ordered = usable.sort_values(["score_b", "score_a"], kind="stable").reset_index(drop=True)
+    ranks = [ordered[name].rank(method="min").to_numpy(dtype=int) for name in ("score_a", "score_b")]
+    change = ordered["score_b"].to_numpy(dtype=float) / ordered["score_a"].to_numpy(dtype=float) - 1
+    return Pairs(ordered, change, ranks[0], ranks[1])
 
 
-def _named(pinned: pd.DataFrame, users_order: list[str], theme: Theme) -> Spec:
-    """The look of pinned users: their own colour and marker, and their name beside it."""
-    looks = [user_style(users_order.index(user), theme) for user in pinned["user_id"]]
-    return {
-        "mode": "markers+text",
-        "text": [shown(name, 14) for name in _names(pinned)],
-        "textposition": "top center",
-        "textfont": {"size": SMALL, "color": [look.ink for look in looks]},
-        "marker": {"size": 10, "color": [look.color for look in looks], "symbol": [look.marker for look in looks]},
-    }
+def _labels(pairs: Pairs, count: int, pinned: Sequence[str], theme: Theme) -> list[Row]:
+    order = list(pinned)
+    rows = []
+    people = zip(names_of(pairs.frame.head(count)), pairs.frame["user_id"], pairs.rank_b, strict=False)
+    for name, user, rank in people:
+        text = f"{count_text(rank)}  {shown(name, 16)}"
+        ink = user_style(order.index(user), theme).ink if user in order else ""
+        rows.append(Row(f'<b><span style="color:{ink}">{text}</span></b>' if ink else text))
+    return rows
 
 
-def _names(frame: pd.DataFrame) -> list[str]:
-    return [display_name(name, user) for name, user in zip(frame["user_name"], frame["user_id"], strict=True)]
+def _dumbbells(
+    pairs: Pairs, count: int, at: Sequence[float], unit: Unit, color: str, theme: Theme, labels: tuple[str, str]
+) -> list[Spec]:
+    part = pairs.frame.head(count)
+    a, b = (unit.per_second * part[name].to_numpy(dtype=float) for name in ("score_a", "score_b"))
+    y = np.array(at)
+    names = [shown(name) for name in names_of(part)]
+    bars = []
+    for slower, ink in ((False, theme.accent), (True, warning_ink(theme))):
+        mask = (pairs.change[:count] > 0) == slower
+        x = np.column_stack([a[mask], b[mask], np.full(mask.sum(), np.nan)]).ravel()
+        bars.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": x,
+                "y": np.repeat(y[mask], 3),
+                "hoverinfo": "skip",
+                "line": {"width": 3, "color": faded(ink, 0.55)},
+            }
+        )
+    ends = []
+    for side, values, symbol, ink, ranks in (
+        ("a", a, "circle-open", theme.text, pairs.rank_a),
+        ("b", b, "diamond", color, pairs.rank_b),
+    ):
+        times = [time_text(seconds, unit) for seconds in part[f"score_{side}"]]
+        ends.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "x": values,
+                "y": y,
+                "meta": labels[side == "b"],
+                "marker": {
+                    "symbol": symbol,
+                    "size": 10,
+                    "color": ink,
+                    "opacity": 1,
+                    "line": {"width": 2 if side == "a" else 0, "color": ink},
+                },
+                "customdata": rows_of(
+                    [refs_of(part[f"submission_{side}"], part[f"runner_{side}"]), names, times, ranks[:count]]
+                ),
+                "hovertemplate": (
+                    "%{customdata[1]} on %{meta}: %{customdata[2]},"
+                    "<br>rank %{customdata[3]} of those on both.<extra></extra>"
+                ),
+            }
+        )
+    return [*bars, *ends]
 
 
-def _equal_line(bounds: Bounds, theme: Theme) -> Spec:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": list(bounds),
-        "y": list(bounds),
-        "line": {"color": theme.muted, "width": 1, "dash": "dash"},
-        "hoverinfo": "skip",
-    }
-
-
-def _words(usable: pd.DataFrame, drawn: int) -> str:
-    count = f"{count_text(len(usable))} users" + (f", {count_text(drawn)} drawn" if drawn < len(usable) else "")
-    correlation = rank_correlation(usable["score_a"], usable["score_b"])
-    said = "too few for a rank correlation" if correlation is None else f"rank correlation {signed(correlation, 2)}"
-    return f"{count}, {said}"
-
-
-def _sides(up: str, theme: Theme) -> list[Spec]:
-    """What it means to lie above or below the line."""
-    return [
-        note(f"slower on {up}", theme, x=0.02, y=0.98, xanchor="left", yanchor="top"),
-        note(f"faster on {up}", theme, x=0.98, y=0.02, xanchor="right", yanchor="bottom"),
-    ]
+def _changes(pairs: Pairs, count: int, at: Sequence[float], theme: Theme) -> list[Spec]:
+    """Change of time and of rank at the right of each row."""
+    labels = []
+    for place in range(count):
+        change = pairs.change[place]
+        color = theme.muted if abs(change) < _LOUD else warning_ink(theme) if change > 0 else theme.accent
+        labels.append(
+            note(pairs.words(place), theme, x=1, y=at[place], yref="y", xanchor="left", yanchor="middle", xshift=8)
+            | {"font": {"size": SMALL, "color": color}}
+        )
+    return labels

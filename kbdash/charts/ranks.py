@@ -1,4 +1,4 @@
-"""Rank over time."""
+"""Rank over time: every change at its exact moment."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,111 +8,179 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import date_axis, plain_axis
-from kbdash.charts.canvas import Array, Spec, caption, figure, message, rows_of, stamps, utc
-from kbdash.charts.climbs import display_name, pin_order
+from kbdash.charts.canvas import BELOW, Array, Spec, figure, message, rows_of, stamps, utc
 from kbdash.charts.labels import LINE, end_label, spread
+from kbdash.charts.palette import Style, Theme, faded, quiet_color, theme_of
+from kbdash.charts.people import final_order, refs_of, shown_users, styles_of
 from kbdash.charts.text import shown
-from kbdash.palette import Theme, faded, theme_of, user_style
-from kbdash.units import count_text
+from kbdash.charts.timespan import Window, window_of
+from kbdash.database.standings import rank_changes
+from kbdash.units import count_text, person
 
-_MOST = 10  # lines a reader can still follow
-_BELOW = 5  # ranks shown below the last of them
-_NAME = 11  # letters of a name that fit a margin
-_PHONE_LABEL = 0.6  # the share of a phone's plot that a label takes
-_ROW = 26  # pixels per rank
+_LEADERS = 10  # ranks a reader can still follow
+_BOLD = 3  # users highlighted while nobody is pinned
+_DEEPEST = 30  # the most ranks drawn when pinned users rank lower
+_NAME = 13  # letters of a name that fit the margin
+_SLOPE = 0.006  # share of the span: width of a change, so that crossing lines can be followed
+_CHANGES = 700  # of all lines together, the last ones
+_PLOT = 260  # pixels of all ranks
+_TALL = 26  # and of one at most
 
 
 @dataclass(frozen=True)
 class _Line:
-    """One user's ranks; `at` is UTC, `row` is where a rank is drawn: all that are too low share the lowest row."""
+    """One user's changes of rank: moments (UTC), ranks, what a click opens, who caused them ('': the user)."""
 
+    user: str
     name: str
-    place: int
     at: Array
     rank: Array
-    row: Array
+    refs: list[str]
+    by: list[str]
+    final: int
 
 
-def bump(history: pd.DataFrame, theme: str = "light", users_order: Sequence[str] = ()) -> go.Figure:
-    """Rank over time, the best on top, ten users at most, names at both ends; user ids in pin order give colours."""
-    ranked = history[history["rank"].notna()]
-    if ranked.empty:
+def bump(
+    bests: pd.DataFrame, theme: str = "light", *, pinned: Sequence[str] = (), until: object = None, span: str = "field"
+) -> go.Figure:
+    """Ranks of the leaders and the pinned over time, from the frame of `personal_bests`; the best on top."""
+    if bests.empty:
         return message("Nobody has a rank under these filters.", theme)
     tokens = theme_of(theme)
-    lines, deepest = _lines(ranked, users_order)
-    moments = utc(ranked["at"])
-    span = moments.min(), moments.max()
-    words = f"rank, the best on top; the lowest row is every rank below {count_text(deepest)}"
+    order = final_order(bests)
+    strong = shown_users(order, pinned, _BOLD)
+    styles = styles_of(strong, tokens)
+    window = _window(bests, until, span)
+    users = list(dict.fromkeys([*order[:_LEADERS], *strong]))
+    deepest = min(max([min(_LEADERS, len(order)), *(order.index(user) + 1 for user in strong)]), _DEEPEST)
+    return _drawn(_lines(bests, users, deepest), styles, deepest, window, tokens, band=len(order) > deepest)
+
+
+def _lines(bests: pd.DataFrame, users: Sequence[str], deepest: int) -> list[_Line]:
+    """The visible changes of rank of these users, in their order; ranks below `deepest` share a row."""
+    changes = rank_changes(bests, users)
+    rows = changes["rank"].clip(upper=deepest + 1)
+    seen = changes[rows.ne(rows.groupby(changes["user_id"]).shift()).fillna(True)]
+    last = changes.groupby("user_id")["rank"].last()
+    runner = bests["runner"].iloc[0]
+    names = dict(zip(bests["user_id"], bests["user_name"], strict=True))
+    groups = dict(list(seen.groupby("user_id", sort=False)))
+    lines = []
+    for user in users:
+        part = groups[user].tail(_CHANGES // len(users))
+        causes = zip(part["by_id"], part["by_name"], strict=True)
+        by = ["" if pd.isna(id_) else person(name, id_) for id_, name in causes]
+        refs = refs_of(part["submission_id"], [runner] * len(part))
+        ranks = part["rank"].to_numpy(dtype=int)
+        lines.append(_Line(user, person(names[user], user), utc(part["at"]), ranks, refs, by, int(last[user])))
+    return lines
+
+
+def _window(bests: pd.DataFrame, until: object, span: str) -> Window:
+    at, score = utc(bests["submitted_at"]), bests["score"].to_numpy(dtype=float)
+    return window_of(at, at[int(np.argmin(score))], None, until, "final" if span == "final" else "field")
+
+
+def _drawn(
+    lines: Sequence[_Line], styles: dict[str, Style], deepest: int, window: Window, theme: Theme, *, band: bool
+) -> go.Figure:
+    """The figure; ranks below the deepest share a row, a band that is there only if somebody is in it."""
+    row = min(max(_PLOT / (deepest + band + 0.2), 11), _TALL)
+    rows = deepest + band
+    quiet = [line for line in lines if line.user not in styles]
+    loud = [line for line in lines if line.user in styles]
+    crowded = deepest if row >= LINE or not band else deepest - 1  # there is no room for the tick right above the band
+    ticks = [rank for rank in range(1, crowded + 1) if deepest <= 12 or rank == 1 or rank % 5 == 0]
+    area = {"type": "rect", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": deepest + 0.6, "y1": deepest + 1.6}
+    shade = {"fillcolor": faded(quiet_color(theme), 0.14), "line": {"width": 0}, "layer": "below"}
     return figure(
-        [_trace(line, tokens) for line in lines],
-        tokens,
-        height=_ROW * (deepest + 1) + 92,
-        margin={"l": 106, "r": 106, "t": 34, "b": 58},
-        xaxis=date_axis(tokens, range=[str(moment) for moment in span]),
-        yaxis=plain_axis(tokens, range=[deepest + 1.5, 0.5], tick0=1, dtick=1, showticklabels=False),
-        title=caption(words, tokens),
-        annotations=[*_right_names(lines, deepest, tokens), *_left_names(lines, span[1] - span[0], tokens)],
+        [_trace(line, styles.get(line.user), deepest, window, theme) for line in [*quiet, *reversed(loud)]],
+        theme,
+        height=round(row * (rows + 0.2)) + 14 + BELOW,
+        margin={"l": 40, "r": 104, "t": 14, "b": BELOW},
+        xaxis=date_axis(theme, range=window.ends),
+        yaxis=plain_axis(theme, range=[rows + 0.6, 0.4], zeroline=False, showgrid=False)
+        | {
+            "tickmode": "array",
+            "tickvals": [*ticks, *[deepest + 1] * band],
+            "ticktext": [*map(str, ticks), *[f">{deepest}"] * band],
+        },
+        shapes=[area | shade] * band,
+        annotations=_names(lines, styles, deepest, row, rows, theme),
     )
 
 
-def _lines(ranked: pd.DataFrame, users_order: Sequence[str]) -> tuple[list[_Line], int]:
-    """The best lines in the order in which they end, and the deepest rank to draw."""
-    at, rank = utc(ranked["at"]), ranked["rank"].to_numpy(dtype=float)
-    users, names = (ranked[column].to_numpy(dtype=object) for column in ("user_id", "user_name"))
-    order = np.argsort(at, kind="stable")
-    at, rank, users, names = at[order], rank[order], users[order], names[order]
-    final = dict(zip(users, rank, strict=True))  # the last one stays
-    leaders = sorted(final, key=lambda user: final[user])[:_MOST]
-    deepest = int(final[leaders[-1]]) + _BELOW
-    places = pin_order(leaders, users_order)
-    lines = []
-    for user in leaders:
-        mine = users == user
-        name = display_name(names[mine][-1], user)
-        lines.append(_Line(name, places[user], at[mine], rank[mine], np.minimum(rank[mine], deepest + 1)))
-    return lines, deepest
-
-
-def _trace(line: _Line, theme: Theme) -> Spec:
-    style = user_style(line.place, theme)
-    ends = np.zeros(len(line.at))
-    ends[[0, -1]] = 7
+def _trace(line: _Line, style: Style | None, deepest: int, window: Window, theme: Theme) -> Spec:
+    """Level lines with short slopes that begin at the exact moment of a change."""
+    moments, rows = sloped(line.at, np.minimum(line.rank, deepest + 1), window)
+    places = np.repeat(np.arange(len(line.at)), 2)
+    words = ["" if by == "" else f", passed by {shown(by, 24)}" for by in line.by]
+    color = faded(quiet_color(theme), 0.7) if style is None else style.color
+    ends = np.zeros(len(moments))
+    ends[[0, -1]] = 0 if style is None else 9
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "x": stamps(line.at),
-        "y": line.row,
-        "customdata": rows_of([line.rank.astype(int)]),
+        "x": stamps(moments),
+        "y": rows,
         "cliponaxis": False,
-        "line": {"width": 2.2, "color": style.color, "dash": style.dash},
-        "marker": {"symbol": style.marker, "size": ends, "color": style.color, "opacity": 1, "line": {"width": 0}},
+        "customdata": rows_of(
+            [
+                np.array(line.refs, dtype=object)[places],
+                line.rank[places],
+                np.array(words, dtype=object)[places],
+                stamps(line.at)[places],
+            ]
+        ),
+        "line": {"width": 1 if style is None else 3, "color": color},
+        "marker": {
+            "symbol": "circle" if style is None else style.marker,
+            "size": ends,
+            "color": color,
+            "opacity": 1,
+            "line": {"width": 0},
+        },
         "meta": shown(line.name),
-        "hovertemplate": "%{meta} was rank %{customdata[0]:,} on %{x|%Y-%m-%d %H:%M} UTC.<extra></extra>",
+        "hovertemplate": (
+            "%{meta} came to rank %{customdata[1]:,}<br>on %{customdata[3]|%Y-%m-%d %H:%M} UTC"
+            "%{customdata[2]}.<extra></extra>"
+        ),
     }
 
 
-def _right_names(lines: list[_Line], deepest: int, theme: Theme) -> list[Spec]:
-    plot = _ROW * (deepest + 1)
-    heights = spread([plot - _ROW * (line.row[-1] - 0.5) for line in lines], LINE, 0, plot)
-    return [
-        end_label(_ranked_name(line, -1), height / plot, user_style(line.place, theme).ink)
-        for line, height in zip(lines, heights, strict=True)
-    ]
+def sloped(at: Array, rows: Array, window: Window) -> tuple[Array, Array]:
+    """Corners of a line that is level until a change and slopes for a short time: twice as many points."""
+    slope = np.timedelta64(max(int((window.end - window.start) / np.timedelta64(1, "s") * _SLOPE), 1), "s")
+    following = np.append(at[1:], max(window.end, at[-1]))
+    arrived = np.minimum(at + slope, following)
+    arrived[0] = at[0]
+    moments = np.stack([arrived, following], axis=1).ravel()
+    return moments, np.repeat(rows.astype(float), 2)
 
 
-def _left_names(lines: list[_Line], width: np.timedelta64, theme: Theme) -> list[Spec]:
-    """Names where the lines begin, unless an earlier one stands there already; the right end names all."""
-    labels: list[Spec] = []
-    taken: dict[float, np.datetime64] = {}
-    for line in sorted(lines, key=lambda line: line.at[0]):
-        begun, row = line.at[0], float(line.row[0])
-        if row in taken and begun - taken[row] < _PHONE_LABEL * width:
-            continue
-        taken[row] = begun
-        label = end_label(_ranked_name(line, 0), row, user_style(line.place, theme).ink, left=True)
-        labels.append(label | {"yref": "y", "x": str(begun), "xref": "x", "bgcolor": faded(theme.background, 0.8)})
+def _names(
+    lines: Sequence[_Line], styles: dict[str, Style], deepest: int, row: float, rows: int, theme: Theme
+) -> list[Spec]:
+    """Names at the right: highlighted users move apart, the others have one only where there is room."""
+    plot = row * (rows + 0.2)  # with the edges
+    loud = sorted((line for line in lines if line.user in styles), key=lambda line: -line.final)
+    placed = spread([_height(line, rows, row) for line in loud], LINE, 0, plot)
+    named = list(zip(loud, placed, strict=True))
+    for line in (line for line in lines if line.user not in styles):
+        height = _height(line, rows, row)
+        if all(abs(height - other) >= LINE for _, other in named):
+            named.append((line, height))
+    labels = []
+    for line, height in named:
+        style = styles.get(line.user)
+        rank = f"{count_text(line.final)} " if line.final > deepest or deepest > 12 else ""
+        text = f"{rank}{shown(line.name, _NAME)}"
+        labels.append(
+            end_label(f"<b>{text}</b>" if style else text, height / plot, style.ink if style else theme.muted)
+        )
     return labels
 
 
-def _ranked_name(line: _Line, end: int) -> str:
-    return f"{count_text(line.rank[end])}  {shown(line.name, _NAME)}"
+def _height(line: _Line, rows: int, row: float) -> float:
+    """Where a line ends, in pixels from the bottom."""
+    return row * (rows + 0.6 - min(line.final, rows))

@@ -3,12 +3,14 @@
 import json
 from functools import cache
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-from kbdash.code import SourceText
+from kbdash.api import address
+from kbdash.code.reader import SourceText
+from kbdash.database.questions import EVERY_QUESTION
 from kbdash.engine import KernelBot
 
 RUNNER = "NVIDIA"
@@ -49,6 +51,17 @@ def sent(app: AppTest, component: str) -> dict[str, Any] | None:
             data: dict[str, Any] = json.loads(element.proto.json)
             return data
     return None
+
+
+def rows_by_data_link(app: AppTest, kb: KernelBot) -> pd.DataFrame:
+    """What the engine answers to the data link that the page offers to copy."""
+    given = [json.loads(element.proto.json) for element in app.get("bidi_component")
+             if element.proto.component_name == "kbdash_copy_link"]  # fmt: skip
+    [link] = [
+        urlsplit(each["link"]) for each in given if each["label"] == "Copy data link" and "/code?" not in each["link"]
+    ]
+    question = EVERY_QUESTION[link.path.removeprefix("/api/").removesuffix(".csv")]
+    return kb.ask(question.name, **address.read(question, parse_qs(link.query)))
 
 
 def links(app: AppTest) -> dict[str, tuple[str, dict[str, list[str]]]]:

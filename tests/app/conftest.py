@@ -8,14 +8,18 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from kbdash.engine import KernelBot
+from kbdash.web import engines, session
+from tests.stock import stock
+
 MAIN = Path(__file__).resolve().parents[2] / "kbdash" / "main.py"
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="session")
-def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder in which the sample is written once."""
-    return tmp_path_factory.mktemp("app-cache")
+def sample_cache(sample_cache: Path) -> Path:
+    """The sample with its content."""
+    return stock(sample_cache)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -33,6 +37,8 @@ def environment(monkeypatch: pytest.MonkeyPatch, sample_cache: Path) -> Iterator
     for name in ("KBDASH_SOURCE", "HF_ENDPOINT", "HF_TOKEN", "SPACE_HOST"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("KBDASH_CACHE", str(sample_cache))
+    monkeypatch.setenv("KBDASH_CONTENT_BUILD", "off")
+    monkeypatch.setattr(engines, "REOPEN_SECONDS", 0.0)  # whoever tries again in a test does not wait
     st.cache_resource.clear()
     yield monkeypatch
     st.cache_resource.clear()
@@ -44,6 +50,7 @@ def shared_sample(sample_cache: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KBDASH_SOURCE", "sample")
         patch.setenv("KBDASH_CACHE", str(sample_cache))
+        patch.setenv("KBDASH_CONTENT_BUILD", "off")
         for name in ("HF_ENDPOINT", "HF_TOKEN", "SPACE_HOST"):
             patch.delenv(name, raising=False)
         yield
@@ -65,6 +72,11 @@ def open_app(page: str = "", **params: str | list[str]) -> AppTest:
     for name, value in params.items():
         app.query_params[name.rstrip("_")] = value
     return app.run()
+
+
+def opened_engine() -> KernelBot:
+    """The engine behind the pages."""
+    return session.engines().get(None).kb
 
 
 def link(app: AppTest) -> dict[str, list[str]]:

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from kbdash import diff
+from kbdash.code import diff
 from kbdash.engine import KernelBot
-from kbdash.ui.code import components
+from kbdash.web.code import components
 from tests.app.code_pages import BOARD, RUNNER, links, on_several_runners, plain, ranked, sent
 from tests.app.conftest import Open, healthy, link, words
 
@@ -17,7 +17,7 @@ def steps(kb: KernelBot) -> pd.DataFrame:
 
 
 def ref(kb: KernelBot, step: int) -> str:
-    return f"{steps(kb)['submission_id'].iloc[step]}@{RUNNER}"
+    return f"{steps(kb)['submission_id'].iloc[step]}@{RUNNER}@{kb.find(BOARD)[0]}"
 
 
 def test_the_change_in_time_and_the_texts(sample: Open, kb: KernelBot) -> None:
@@ -32,6 +32,16 @@ def test_the_change_in_time_and_the_texts(sample: Open, kb: KernelBot) -> None:
     texts = [kb.code(int(id_), RUNNER) for id_ in steps(kb)["submission_id"].iloc[-2:]]
     assert [data["before"]["text"], data["after"]["text"]] == texts
     assert data["mode"] == "unified"
+
+
+def test_each_side_shows_its_own_standing(sample: Open, kb: KernelBot) -> None:
+    app = sample("compare", a=ref(kb, 0), b=ref(kb, -1))
+    board = kb.leaderboard(BOARD, runner=RUNNER)
+    others = board[board["user_id"] != ranked(kb, 2)["user_id"]]["score"].tolist()
+    first = sum(score < steps(kb)["score"].iloc[0] for score in others) + 1
+    assert first > 2
+    assert f"would be rank {first} of {len(board)}; its user's best is at 2" in plain(words(app))
+    assert f"rank 2 of {len(board)}\n" in plain(words(app)).replace("  \n", "\n")
 
 
 def test_the_other_way_round_it_is_slower(sample: Open, kb: KernelBot) -> None:
@@ -115,7 +125,7 @@ def test_an_id_that_is_clear_needs_no_runner(sample: Open, kb: KernelBot) -> Non
 def test_junk_in_the_link_never_breaks_the_page(sample: Open, kb: KernelBot, junk: dict[str, str]) -> None:
     app = sample("compare", **junk)
     assert not app.exception
-    assert "met an error of its own" not in words(app)
+    assert "Something went wrong" not in words(app)
 
 
 def test_both_can_be_typed(sample: Open, kb: KernelBot) -> None:

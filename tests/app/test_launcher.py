@@ -6,6 +6,7 @@ from typing import Any
 
 import app as launcher
 from kbdash import __version__
+from kbdash.web.server import middleware
 
 
 def test_health_tells_the_version() -> None:
@@ -23,7 +24,7 @@ def answered(kind: str) -> list[dict[str, Any]]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(launcher.SecurityHeaders(inner)({"type": kind}, None, send))  # type: ignore[arg-type]
+    asyncio.run(middleware.SecurityHeaders(inner)({"type": kind}, None, send))  # type: ignore[arg-type]
     return sent
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from kbdash.view import TABS
-from tests.app.conftest import Open, healthy, link, words
+from tests.app.conftest import Open, healthy, link, opened_engine, words
+from tests.app.shown import numbers, table, tables
 
 
 def test_a_cold_link_opens_what_it_names(sample: Open) -> None:
@@ -11,8 +12,8 @@ def test_a_cold_link_opens_what_it_names(sample: Open) -> None:
     assert healthy(app)
     assert app.segmented_control(key="nvfp4-problem").value == "nvfp4_group_gemm"
     assert app.segmented_control(key="nvfp4-runner").value == "NVIDIA"
-    assert len(app.dataframe[0].value) == 7
-    assert app.dataframe[0].value["day"].max().isoformat() < "2026-02-21"
+    assert len(tables(app)[0]) == 7
+    assert tables(app)[0]["day"].max() < "2026-02-21"
 
 
 def test_widgets_write_the_link_and_defaults_leave_it(sample: Open) -> None:
@@ -40,13 +41,13 @@ def test_a_click_that_overtakes_the_address_bar_is_not_lost(sample: Open) -> Non
     app = sample("trimul", tab="submissions")
     app.toggle(key="trimul-failures").set_value(True).run()
     app.query_params.pop("passed")
-    app.selectbox(key="trimul-sort").set_value("score").run()
-    assert link(app) == {"passed": ["all"], "tab": ["submissions"], "sort": ["score"]}
+    app.text_input(key="trimul-find").set_value("a").run()
+    assert link(app) == {"passed": ["all"], "tab": ["submissions"], "find": ["a"]}
 
 
 def test_another_problem_keeps_the_pins(sample: Open) -> None:
     app = sample("nvfp4", tab="submissions", problem="nvfp4_gemm")
-    pinned = [app.session_state["_engine"].leaderboard("nvfp4_gemm")["user_id"].iloc[3]]
+    pinned = [opened_engine().leaderboard("nvfp4_gemm")["user_id"].iloc[3]]
     app.multiselect(key="nvfp4-users").select(pinned[0]).run()
     assert link(app)["user"] == pinned
     app.segmented_control(key="nvfp4-problem").set_value("nvfp4_group_gemm").run()
@@ -63,10 +64,10 @@ def test_a_filter_leads_back_to_the_first_page(sample: Open) -> None:
 
 def test_the_sort_of_all_rows_happens_before_paging(sample: Open) -> None:
     app = sample("nvfp4", tab="submissions", sort="score")
-    times = app.dataframe[0].value["time"]
+    times = numbers(table(app)["score"])
     assert list(times) == sorted(times)
-    best = sample("nvfp4").dataframe[0].value["time"].iloc[0]
-    assert times.iloc[0] == pytest.approx(best)
+    best = numbers(table(sample("nvfp4"))["score"])[0]
+    assert times[0] == pytest.approx(best)
 
 
 JUNK = {
@@ -111,7 +112,7 @@ def test_an_unknown_problem_is_named_and_the_first_one_shown(sample: Open) -> No
     app = sample("nvfp4", problem="_nothing_ $x$")
     assert healthy(app)
     assert "has no problem named" in app.warning[0].value
-    assert app.dataframe
+    assert tables(app)
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -121,7 +122,7 @@ def test_filters_that_match_nothing_offer_a_way_back(sample: Open, tab: str) -> 
     assert "match" in words(app)
     app.button(key=f"{tab}-reset").click().run()
     assert link(app) == {}
-    assert app.dataframe
+    assert tables(app)
 
 
 def test_the_root_forwards_and_ignores_strangers(sample: Open) -> None:

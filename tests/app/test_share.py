@@ -2,14 +2,21 @@
 
 import io
 from datetime import date
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
 
 import kbdash
-from kbdash.config import Settings
-from kbdash.ui import share
-from tests.app.conftest import Open
+from kbdash import view
+from kbdash.api import address
+from kbdash.database.duck import literal
+from kbdash.database.questions import QUESTIONS
+from kbdash.dataset.config import Settings
+from kbdash.web import share
+from tests.app.conftest import Open, healthy, opened_engine
+from tests.app.shown import numbers, tables
 
 
 @pytest.mark.parametrize(
@@ -38,7 +45,7 @@ def test_links_carry_the_address_anybody_can_open(
     ],
 )  # fmt: skip
 def test_literals(value: object, written: str) -> None:
-    assert share.literal(value) == written
+    assert literal(value) == written
 
 
 def test_files_hold_exactly_the_frame() -> None:
@@ -63,21 +70,79 @@ def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
     statement = next(block.value for block in app.code if "ranking(" in block.value)
     kb = kbdash.connect(settings=Settings.from_env())
     rows = kb.sql(statement)
-    shown = app.dataframe[0].value
-    assert rows["rank"].tolist() == shown["rank"].tolist()
-    assert (rows["score"] * 1e6).tolist() == pytest.approx(shown["time"].tolist())
+    shown = tables(app)[0]
+    assert rows["rank"].tolist() == numbers(shown["rank"])
+    assert (rows["score"] * 1e6).tolist() == pytest.approx(numbers(shown["score"]), rel=1e-3)
     kb.close()
 
 
 @pytest.mark.parametrize(
     ("tab", "question"),
     [
-        ("distribution", "bins"), ("progression", "best_so_far"), ("submissions", "number_key"), ("hardware", "bins"),
+        ("distribution", "ranking("),
+        ("progression", "previous"),
+        ("submissions", "number_key"),
+        ("hardware", "ranking("),
     ],
-)  # fmt: skip
+)
 def test_every_tab_shows_sql_that_runs(sample: Open, tab: str, question: str) -> None:
     app = sample("nvfp4", problem="nvfp4_group_gemm", tab=tab)
     kb = kbdash.connect(settings=Settings.from_env())
     assert len(kb.sql(app.code[0].value))
     assert question in app.code[0].value
     kb.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "parameters", "path"),
+    [
+        ("overview", {"competition": "nvfp4"}, "/api/overview.csv"),
+        ("leaderboard",
+         {"competition": "nvfp4", "problem": "nvfp4_gemm", "runner": "NVIDIA", "since": None,
+          "until": date(2025, 12, 21), "flagged": False, "top": 100},
+         "/api/leaderboard.csv?problem=nvfp4_gemm&top=100&runner=NVIDIA&to=2025-12-21&flags=hide&competition=nvfp4"),
+        ("submissions",
+         {"problem": "x", "passed": True, "sort": "submitted_at", "descending": True, "page": 1, "page_size": 100_000,
+          "size": 100_000, "skip": 0, "text": None, "users": ()},
+         "/api/submissions.csv?problem=x&p=1&page_size=100000"),
+    ],
+)  # fmt: skip
+def test_data_links_ask_what_is_shown(question: str, parameters: dict[str, object], path: str) -> None:
+    assert share.data_path(question, parameters) == path
+
+
+PAGES = (
+    ("", {}),
+    ("user", {"user": "first"}),
+    *(("nvfp4", {"problem": "nvfp4_gemm", "to": "2025-12-20", "tab": tab}) for tab in view.TABS if tab != "techniques"),
+    ("nvfp4", {"problem": "nvfp4_gemm", "tab": "submissions", "passed": "all", "sort": "score", "p": "2"}),
+    ("trimul", {"tab": "hardware"}),
+    ("amd-mi300", {"runner": "all", "flags": "hide"}),
+    ("trimul", {"runner": "all", "top": "5", "user": "Sample Wren", "mine": "9ms", "order": "-gap"}),
+    ("trimul", {"find": "Sample Wren", "order": "user_name"}),
+    ("", {"order": "-users"}),
+)
+
+
+def test_the_data_link_of_every_view_gives_its_rows(sample: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, dict[str, object], pd.DataFrame]] = []
+    toolbar = share.toolbar
+
+    def noted(shown: view.View, rows: share.Rows, stem: str, question: str, *args: Any, **kwargs: Any) -> None:
+        seen.append((question, args[0], rows() if callable(rows) else rows))
+        toolbar(shown, rows, stem, question, *args, **kwargs)
+
+    monkeypatch.setattr(share, "toolbar", noted)
+    sample()
+    kb = opened_engine()
+    first = str(kb.leaderboard("nvfp4_gemm")["user_id"].iloc[0])
+    for page, params in PAGES:
+        assert healthy(sample(page, **{name: first if text == "first" else text for name, text in params.items()}))
+    assert len(seen) >= len(PAGES)
+    for question, parameters, frame in seen:
+        link = urlsplit(share.data_path(question, parameters))
+        values = address.read(QUESTIONS[question], parse_qs(link.query))
+        answer = kb.ask(question, **values)
+        known = [name for name in answer.columns if name in frame.columns and name not in ("trend", "runners")]
+        assert len(known) > 2
+        pd.testing.assert_frame_equal(frame[known], answer[known], check_dtype=False, check_frame_type=False)

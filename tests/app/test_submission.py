@@ -1,16 +1,18 @@
 """The page of one submission: facts, code, neighbours; and every way in which a link can miss."""
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from kbdash.code import Indexing
-from kbdash.config import DATASET
+from kbdash.code.reader import Indexing
+from kbdash.dataset.config import DATASET
+from kbdash.dataset.sample import trap_code
 from kbdash.engine import KernelBot
-from kbdash.sample import trap_code
-from kbdash.ui.code import submission
+from kbdash.web.code import submission
 from tests.app.code_pages import BOARD, RUNNER, links, on_several_runners, plain, ranked, sent, with_text
 from tests.app.conftest import Open, healthy, link, open_app, words
+from tests.app.shown import table
 from tests.hub import LoopbackHub
 
 CODE = "kbdash_code"
@@ -28,7 +30,7 @@ def test_facts_and_code(sample: Open, kb: KernelBot) -> None:
     assert data is not None
     assert data["text"] == kb.code(int(row["submission_id"]), RUNNER)
     assert data["line"] is None
-    assert "read from disk" in said or "already at hand" in said
+    assert "read from disk" in said or "cached" in said
 
 
 def test_lines_and_search_come_from_the_link(sample: Open, kb: KernelBot) -> None:
@@ -75,20 +77,23 @@ def test_it_leads_to_the_diff_with_the_best_before_and_to_the_ladder(sample: Ope
     row = ranked(kb, 2)
     steps = kb.ladder(BOARD, row["user_id"], runner=RUNNER)
     found = links(sample("submission", id=str(row["submission_id"]), runner=RUNNER))
-    page, query = found["Diff to the best before"]
+    page, query = found["Diff with previous best"]
     assert page == "compare"
-    assert query == {"a": [f"{steps['submission_id'].iloc[-2]}@{RUNNER}"], "b": [f"{row['submission_id']}@{RUNNER}"]}
+    assert query == {
+        "a": [f"{steps['submission_id'].iloc[-2]}@{RUNNER}@nvfp4"],
+        "b": [f"{row['submission_id']}@{RUNNER}@nvfp4"],
+    }
     assert found["Ladder"] == (
         "ladder",
         {"competition": ["nvfp4"], "problem": [BOARD], "runner": [RUNNER], "user": [row["user_id"]]},
     )
-    assert found["Diff to rank 1"][1]["b"] == [f"{ranked(kb, 1)['submission_id']}@{RUNNER}"]
+    assert found["Diff with rank 1"][1]["b"] == [f"{ranked(kb, 1)['submission_id']}@{RUNNER}@nvfp4"]
 
 
 def test_a_first_time_has_no_best_before(sample: Open, kb: KernelBot) -> None:
     steps = kb.ladder(BOARD, ranked(kb, 2)["user_id"], runner=RUNNER)
     app = sample("submission", id=str(steps["submission_id"].iloc[0]))
-    assert "Diff to the best before" not in links(app)
+    assert "Diff with previous best" not in links(app)
     assert "the first ranked time" in plain(words(app))
 
 
@@ -150,7 +155,7 @@ def test_without_an_id_the_page_asks_for_one(sample: Open, kb: KernelBot) -> Non
 def test_junk_in_the_link_never_breaks_the_page(sample: Open, kb: KernelBot, junk: dict[str, str]) -> None:
     app = sample("submission", **{"id": str(ranked(kb, 1)["submission_id"]), **junk})
     assert not app.exception
-    assert "met an error of its own" not in words(app)
+    assert "Something went wrong" not in words(app)
 
 
 @pytest.mark.parametrize("note", ["holds no source text", "is empty"])
@@ -185,10 +190,11 @@ def test_the_same_code_elsewhere_is_listed(sample: Open, kb: KernelBot) -> None:
     )
     app = sample("submission", id=str(rows["submission_id"].iloc[0]), runner=rows["runner"].iloc[0])
     assert healthy(app)
-    table = app.dataframe[-1].value
-    assert set(rows["submission_id"].iloc[1:]) <= set(table["submission_id"])
-    assert rows["submission_id"].iloc[0] not in set(table["submission_id"])
-    assert set(rows["user_name"].iloc[1:]) <= set(table["user"])
+    shown = table(app, "same-table")
+    ids = {int(parse_qs(urlsplit(link).query)["id"][0]) for link in shown["word links"]}
+    assert set(rows["submission_id"].iloc[1:]) <= ids
+    assert rows["submission_id"].iloc[0] not in ids
+    assert set(rows["user_name"].iloc[1:]) <= set(shown["user"])
 
 
 def test_hostile_code_goes_to_the_browser_as_data_only(sample: Open, kb: KernelBot) -> None:
@@ -237,7 +243,7 @@ def test_a_failing_hub_leaves_the_facts_and_heals(strict: Open, hub: LoopbackHub
     ("state", "said"),
     [
         (Indexing(1024, 4096), "1,024 of 4,096 rows"),
-        (Indexing(problem="The Hub answered 503."), "The Hub answered 503."),
+        (Indexing(reason="The Hub answered 503."), "The Hub answered 503."),
         (Indexing(4096, 4096), None),
     ],
 )
@@ -251,11 +257,11 @@ def test_progress_of_the_index_is_shown_beside_the_text(
     assert sent(app, CODE) is not None
     shown = plain(words(app)) + " ".join(bar.proto.text for bar in app.get("progress"))
     assert said in shown if said else "index of texts" not in shown
-    assert len(app.get("progress")) == (said is not None and state.problem is None)
+    assert len(app.get("progress")) == (said is not None and state.reason is None)
 
 
 def test_a_text_that_is_at_hand_costs_nothing(strict: Open, hub: LoopbackHub, kb: KernelBot) -> None:
     first, second = (str(ranked(kb, place)["submission_id"]) for place in (1, 2))
     assert "fetched for this view" in words(strict("submission", id=first, runner=RUNNER))
     app = strict("submission", id=second, runner=RUNNER)
-    assert "already at hand" in words(app)
+    assert "cached" in words(app)

@@ -1,14 +1,18 @@
 """A real browser and a real server. Every page is watched: no script error, no request to anywhere else."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from tests import browser as chromium
 from tests.e2e.serving import served
+from tests.stock import stock
 
 READY = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 ARGUMENTS = [
@@ -18,16 +22,24 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
-expect.set_options(timeout=30_000)
+# Resolves once the page has handled what was done to it, however busy the machine is: only then does the app count as
+# running. Measured by the page's own thread, because the test's clock knows nothing of it.
+HANDLED = """() => new Promise((done) => {
+  const idle = (next) => requestIdleCallback(next, { timeout: 5000 });
+  idle(() => setTimeout(() => idle(done), 60));
+})"""
+PATIENCE = 30.0  # seconds for what a page shows a moment later
+expect.set_options(timeout=PATIENCE * 1000)
 
 Serve = Callable[..., str]
 Open = Callable[..., Page]
+Value = TypeVar("Value")
 
 
 @pytest.fixture(scope="session")
-def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """KBDASH_CACHE of all servers, so that the sample is made once."""
-    return tmp_path_factory.mktemp("kbdash-cache")
+def sample_cache(sample_cache: Path) -> Path:
+    """The sample with its content."""
+    return stock(sample_cache)
 
 
 @pytest.fixture(scope="session")
@@ -59,45 +71,62 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+@pytest.fixture(scope="package")
+def readers(browser: Browser) -> BrowserContext:
+    """Where pages are opened: one for all, so that Streamlit's scripts are fetched once and not by every test."""
+    return browser.new_context(
+        locale="en-GB",
+        timezone_id="America/New_York",  # not UTC, so that a time shown in local time is noticed
+        reduced_motion="reduce",
+        permissions=["clipboard-read", "clipboard-write"],
+        accept_downloads=True,
+    )
+
+
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Open]:
-    """Open an address in a browser context of its own and wait until the page is drawn.
+def open_page(readers: BrowserContext) -> Iterator[Open]:
+    """Open an address in a new tab of a reader who was never there, and wait until the page is drawn.
 
     At the end every page opened must have been free of script errors and requests to other hosts.
     """
-    contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
-    def visit(address: str, *, width: int = 1280, height: int = 1400, dark: bool = False) -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if dark else "light",
-            locale="en-GB",
-            timezone_id="America/New_York",  # not UTC, so that a time shown in local time is noticed
-            reduced_motion="reduce",
-            permissions=["clipboard-read", "clipboard-write"],
-            accept_downloads=True,
-        )
-        contexts.append(context)
-        page = context.new_page()
+    def visit(address: str, *, width: int = 1280, height: int = 1400, dark: bool = False, wait: bool = True) -> Page:
+        page = readers.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
         page.on("pageerror", lambda error: complaints.append(f"script error: {error}"))
         page.on("request", lambda request: complaints.extend(_elsewhere(request)))
         page.goto(address)
-        settled(page)
-        return page
+        return settled(page) if wait else page
 
     yield visit
-    for context in contexts:
-        context.close()
+    for page in readers.pages:
+        page.evaluate("localStorage.clear()")
+        page.close()
+    readers.clear_cookies()
     assert complaints == []
 
 
 def settled(page: Page) -> Page:
     """Wait until the script has run; no exception may be on the page."""
-    page.wait_for_timeout(150)  # a click needs a moment before the app counts as running
+    page.evaluate(HANDLED)
     page.wait_for_selector(READY, timeout=60_000)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     return page
+
+
+def eventually(page: Page, read: Callable[[], Value], wanted: Value) -> None:
+    """Assert that `read` gives the wanted value, now or a moment later."""
+    deadline = time.monotonic() + PATIENCE
+    while (found := read()) != wanted and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert found == wanted
+
+
+def query(page: Page) -> dict[str, list[str]]:
+    """The parameters in the address bar."""
+    return parse_qs(urlsplit(page.url).query)
 
 
 def _elsewhere(request: Request) -> list[str]:

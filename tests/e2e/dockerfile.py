@@ -73,7 +73,7 @@ class Image:
         return {"PATH": f"{self.python.parent}:/usr/bin:/bin", "LANG": "C.UTF-8", **here, **more}
 
     def _from(self, argument: str) -> None:
-        assert re.fullmatch(r"python:3\.11-slim", argument), argument
+        assert re.fullmatch(r"python:3\.11\.\d+-slim-bookworm", argument), argument
 
     def _run(self, argument: str) -> None:
         program, *arguments = shlex.split(argument)
@@ -89,11 +89,12 @@ class Image:
             os.chown(home, uid, uid)
 
     def _pip(self, arguments: list[str]) -> None:
-        """The same pip command, into a new environment that holds nothing else."""
+        """The same command, into a new environment that holds nothing else; uv takes pip's words and less time."""
         base = interpreter(next(iter(self.users.values())))
         subprocess.run([base, "-m", "venv", "--without-pip", self.folder / "venv"], check=True)
-        pip = [sys.executable, "-m", "pip", "--python", str(self.python), "--disable-pip-version-check", "--quiet"]
-        subprocess.run([*pip, *arguments], cwd=self.source, check=True)
+        command = [argument for argument in arguments if argument != "--no-cache-dir"]
+        uv = [sys.executable, "-m", "uv", "--quiet", "pip", *command, "--python", str(self.python)]
+        subprocess.run(uv, cwd=self.source, check=True)
 
     def _env(self, argument: str) -> None:
         pairs = [pair.partition("=")[::2] for pair in shlex.split(argument)]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,20 +15,41 @@ START_SECONDS = 60
 
 
 @contextmanager
-def served(log: Path, environ: Mapping[str, str]) -> Iterator[str]:
-    """Base address of a dashboard with these variables; stopped at the end."""
-    port = free_port()
+def started(
+    log: Path, environ: Mapping[str, str], port: int | None = None, *, prefix: Sequence[str] = (), public: bool = False
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Base address and process of a dashboard with these variables; stopped at the end.
+
+    `public` starts it as the container does; `prefix` are words before the command, such as those of prlimit.
+    """
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
     command += ["--server.address=127.0.0.1", "--server.headless=true", "--server.fileWatcherType=none"]
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("KBDASH_", "HF_", "SPACE_"))}
+    if public:
+        command = [sys.executable, "-m", "kbdash.web.server", "--port", str(port)]
     with log.open("w") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=inherited | dict(environ), stdout=output, stderr=output)
+        process = subprocess.Popen(
+            [*prefix, *command], cwd=ROOT, env=inherited() | dict(environ), stdout=output, stderr=output
+        )
     try:
         await_health(f"http://127.0.0.1:{port}", process, log)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", process
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+@contextmanager
+def served(log: Path, environ: Mapping[str, str], port: int | None = None) -> Iterator[str]:
+    """Base address of a dashboard with these variables; stopped at the end."""
+    with started(log, environ, port) as (base, _):
+        yield base
+
+
+def inherited() -> dict[str, str]:
+    """The environment of the tests without what would change a dashboard, and nothing is built beside them."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KBDASH_", "HF_", "SPACE_"))}
+    return kept | {"KBDASH_CONTENT_BUILD": "off"}
 
 
 def await_health(base: str, process: subprocess.Popen[bytes], log: Path) -> None:

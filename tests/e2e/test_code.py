@@ -3,23 +3,19 @@
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from kbdash.dataset.sample import trap_code
 from kbdash.engine import KernelBot
-from kbdash.sample import trap_code
 from tests.e2e import grid
-from tests.e2e.conftest import Open, settled
+from tests.e2e.conftest import Open, query, settled
 
 BOARD = "nvfp4_gemm"
 RUNNER = "NVIDIA"
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
+COMPETITION = "nvfp4"
 
 
 def lines(page: Page) -> Locator:
@@ -60,7 +56,7 @@ def test_from_the_board_to_code_diff_ladder_and_by_link_to_the_same_lines(
     expect(line(page, 2)).to_have_text(kb.code(placed(kb, 3), RUNNER).splitlines()[1])
     page.wait_for_url(f"**id={placed(kb, 3)}&**")
 
-    page.get_by_role("link", name="Diff to the best before").click()
+    page.get_by_role("link", name="Diff with previous best").click()
     expect(page.get_by_role("heading", name="Compare")).to_be_visible()
     expect(page.locator(".st-key-compare-verdict")).to_contain_text("faster")
     expect(page.locator(".st-key-diff .line.added").first).to_be_visible()
@@ -68,9 +64,8 @@ def test_from_the_board_to_code_diff_ladder_and_by_link_to_the_same_lines(
 
     page.get_by_role("link", name="Ladder").click()
     expect(page.get_by_role("heading", name="Ladder")).to_be_visible()
-    steps = page.locator(".st-key-ladder-steps tbody tr")
-    expect(steps.first).to_contain_text("+")
-    steps.nth(1).get_by_role("link", name="Code of step").click()
+    expect(grid.table(page, "ladder-table").locator("tbody tr").first).to_contain_text("+")  # counted meanwhile
+    grid.press(page, "ladder-table", 1)
     expect(lines(page).first).to_be_visible()
     settled(page)
 
@@ -213,7 +208,8 @@ def test_a_diff_folds_opens_splits_swaps_and_leaves(open_page: Open, app: str, k
     page.get_by_role("button", name="Swap").click()
     expect(diff.locator(".line.removed")).to_have_count(added)
     settled(page)
-    assert (query(page)["a"], query(page)["b"]) == (before["b"], before["a"])
+    swapped = [query(page)[side][0].removesuffix(f"@{COMPETITION}") for side in "ab"]
+    assert swapped == [before[side][0] for side in "ba"]
     expect(page.locator(".st-key-compare-verdict")).to_contain_text("slower")
 
 
@@ -234,22 +230,6 @@ def test_back_leads_through_submissions_and_picked_lines(open_page: Open, app: s
     expect(line(page, 2)).to_have_text(kb.code(placed(kb, 2), RUNNER).splitlines()[1])
 
 
-def test_the_step_under_the_pointer_lights_up_in_table_and_chart(open_page: Open, app: str, kb: KernelBot) -> None:
-    user = kb.leaderboard(BOARD, runner=RUNNER)["user_id"].iloc[1]
-    page = open_page(f"{app}/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={user}")
-    ladder = page.locator(".st-key-ladder-steps")
-    step = ladder.locator("tbody tr").nth(3)
-    step.hover()
-    expect(ladder.locator(".dot.lit")).to_have_count(1)
-    expect(ladder.locator(".flag")).to_contain_text(step.locator("td.time").text_content() or "?")
-    ladder.get_by_role("link", name="Diff of step").nth(1).focus()
-    expect(ladder.locator(".dot.lit")).to_have_count(2)
-    elsewhere = step.get_by_role("link", name="Diff of step").get_attribute("href")
-    assert elsewhere is not None
-    other = open_page(elsewhere)
-    expect(other.get_by_role("button", name="Next step")).to_be_visible()
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot, dark: bool) -> None:
     user = kb.leaderboard(BOARD, runner=RUNNER)["user_id"].iloc[1]
@@ -257,12 +237,12 @@ def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot,
         (f"/submission?id={placed(kb, 2)}&runner={RUNNER}&competition=nvfp4", ".st-key-code .line"),
         (trap(kb, trap_code.LONG_LINE), ".st-key-code .line"),
         (pair(kb), ".st-key-diff .line"),
-        (f"/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={user}", ".st-key-ladder-steps .dot"),
+        (f"/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={user}", ".st-key-ladder-chart-box .point"),
     ):
         page = open_page(app + path, width=390, height=844, dark=dark)
         expect(page.locator(part).first).to_be_attached()
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, path
-        page.context.close()
+        page.close()
 
 
 TOKENS = [
@@ -314,6 +294,6 @@ def test_tokens(
           lines.forEach((line, at) => tokens.line(at, take(line)));
           return found;
         }""",
-        [(files("kbdash.ui.code") / "assets" / "tokens.js").read_text(), text, language, embedded],
+        [(files("kbdash.web.code") / "assets" / "tokens.js").read_text(), text, language, embedded],
     )
     assert [tuple(token) for token in found] == expected

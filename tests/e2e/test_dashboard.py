@@ -2,27 +2,21 @@
 
 import io
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from kbdash import catalog
-from kbdash.config import DATASET
+from kbdash.dataset import catalog
+from kbdash.dataset.config import DATASET
 from kbdash.engine import KernelBot
-from tests.e2e.conftest import Open, Serve, settled
+from tests.e2e.conftest import Open, Serve, eventually, query, settled
 from tests.e2e.grid import column, press, table
 from tests.hub import LoopbackHub
 
 BOARD = "nvfp4_group_gemm"
 HELION = "helion_b200_nebius_submissions.parquet"
 TRIMUL = "trimul_submissions.parquet"
-
-
-def query(page: Page) -> dict[str, list[str]]:
-    """The parameters in the address bar."""
-    return parse_qs(urlsplit(page.url).query)
 
 
 def go(page: Page, address: str) -> Page:
@@ -94,11 +88,13 @@ def test_filters_are_in_the_link_and_another_reader_sees_the_same(app: str, open
     page.get_by_role("radio", name="B200 (on-prem)").click()
     settled(page)
     filter_out_flagged(page)
-    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"], "flags": ["hide"]}
+    eventually(page, lambda: query(page), {"problem": [BOARD], "runner": ["NVIDIA"], "flags": ["hide"]})
     ranked = kb.leaderboard(BOARD, runner="NVIDIA", flagged=False)
-    expect(table(page, "leaderboard-table").get_by_test_id("glide-cell-1-0")).to_have_text(ranked["user_name"][0])
+    expect(table(page, "leaderboard-table").locator("tbody th").first).to_have_text(ranked["user_name"][0])
     seen = leaders(page)
-    assert [float(time) for _, time in seen] == pytest.approx(ranked["score"].head(len(seen)) * 1e6)
+    assert [float(time) for _, time in seen] == pytest.approx(
+        (ranked["score"].head(len(seen)) * 1e6).tolist(), abs=0.0051
+    )
 
     other = open_page(page.url)
     assert leaders(other) == seen
@@ -113,10 +109,10 @@ def test_back_undoes_the_last_step(app: str, open_page: Open, kb: KernelBot) -> 
     page.get_by_role("radio", name="B200 (on-prem)").click()
     settled(page)
     users = kb.leaderboard(BOARD, runner="NVIDIA")["user_id"].nunique()
-    expect(page.locator(".st-key-board-tiles")).to_contain_text(f"Users ranked{users}")
+    expect(page.locator(".st-key-board-figures")).to_contain_text(f"{users} users")
     page.get_by_role("tab", name="Submissions").click()
     settled(page)
-    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"], "tab": ["submissions"]}
+    eventually(page, lambda: query(page), {"problem": [BOARD], "runner": ["NVIDIA"], "tab": ["submissions"]})
     page.go_back()
     expect(page.get_by_role("tab", name="Leaderboard")).to_have_attribute("aria-selected", "true")
     settled(page)
@@ -127,28 +123,11 @@ def test_back_undoes_the_last_step(app: str, open_page: Open, kb: KernelBot) -> 
     page.go_back()
     expect(page.get_by_role("heading", name="NVIDIA NVFP4")).to_be_visible()
     settled(page)
-    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"]}
+    eventually(page, lambda: query(page), {"problem": [BOARD], "runner": ["NVIDIA"]})
     assert chosen(page, "runner") == "B200 (on-prem)"
     page.go_back()
     expect(page.get_by_role("radio", name="B200 (Modal)")).to_have_attribute("aria-checked", "true")
-    assert query(page) == {"problem": [BOARD]}
-
-
-def test_a_point_of_the_chart_opens_its_submission(app: str, open_page: Open, kb: KernelBot) -> None:
-    page = open_page(f"{app}/nvfp4?problem={BOARD}&runner=NVIDIA&tab=progression")
-    chart = page.locator(".st-key-progression-chart-box .js-plotly-plot")
-    expect(chart.locator(".point").first).to_be_attached()
-    chart.scroll_into_view_if_needed()
-    point = chart.locator(".point").last.bounding_box()
-    assert point is not None
-    page.mouse.move(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
-    page.wait_for_function("() => document.querySelector('.st-key-progression-chart-box .js-plotly-plot')._hoverdata")
-    hovered = int(chart.evaluate("chart => chart._hoverdata[0].customdata[0]"))
-    page.mouse.click(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
-    expect(page.get_by_role("heading", name=f"Submission {hovered}")).to_be_visible()
-    settled(page)
-    assert query(page)["id"] == [str(hovered)]
-    assert kb.submission(hovered).user_id in kb.leaderboard(BOARD, runner="NVIDIA")["user_id"].head(5).tolist()
+    eventually(page, lambda: query(page), {"problem": [BOARD]})
 
 
 def test_downloads_hold_exactly_the_table(app: str, open_page: Open, kb: KernelBot) -> None:
@@ -173,8 +152,9 @@ def test_downloads_hold_exactly_the_table(app: str, open_page: Open, kb: KernelB
     assert written["score"].tolist() == expected["score"].tolist()
     assert written["user_id"].tolist() == expected["user_id"].tolist()
     assert written["user_name"].tolist() == expected["user_name"].tolist()
-    assert [float(time) for _, time in shown] == pytest.approx(written["score"] * 1e6)
-    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(files["Parquet"])), expected, check_dtype=False)
+    assert [float(time) for _, time in shown] == pytest.approx((written["score"] * 1e6).tolist(), abs=0.0051)
+    kept = pd.read_parquet(io.BytesIO(files["Parquet"]))
+    pd.testing.assert_frame_equal(kept, expected, check_dtype=False, check_frame_type=False)
 
 
 def test_copy_link_copies_a_link_that_opens_the_same_view(app: str, open_page: Open) -> None:
@@ -206,8 +186,8 @@ def test_on_a_phone_nothing_hangs_over_and_the_controls_work(app: str, open_page
     page.get_by_role("radio", name="B200 (on-prem)").click()
     settled(page)
     filter_out_flagged(page)
-    assert query(page) == {"problem": [BOARD], "runner": ["NVIDIA"], "flags": ["hide"]}
-    expect(table(page, "leaderboard-table").locator("th").first).to_have_text("#")
+    eventually(page, lambda: query(page), {"problem": [BOARD], "runner": ["NVIDIA"], "flags": ["hide"]})
+    expect(table(page, "leaderboard-table").locator("thead a").first).to_have_text("#")
     page.get_by_role("tab", name="Distribution").click()
     settled(page)
     expect(page.locator(".st-key-distribution-chart-box .js-plotly-plot")).to_be_visible()
@@ -243,7 +223,7 @@ def test_junk_in_a_link_is_named_and_breaks_nothing(app: str, open_page: Open) -
         expect(page.locator(".st-key-unexpected-box")).to_have_count(0)
     go(page, f"{app}/nvfp4?tab=nonsense")
     expect(page.get_by_role("alert")).to_contain_text("Ignored tab=nonsense")
-    assert query(page) == {}
+    eventually(page, lambda: query(page), {})
 
 
 def test_without_the_hub_the_sample_stands_in_until_the_reader_retries(
@@ -256,10 +236,11 @@ def test_without_the_hub_the_sample_stands_in_until_the_reader_retries(
         hub.faults.refuse = True
         page = open_page(serve(HF_ENDPOINT=hub.endpoint))
         banner = page.locator(".st-key-sample-banner")
-        expect(banner).to_contain_text("nothing here is a real result")
-        expect(banner).to_contain_text("could not be opened")
+        expect(banner).to_contain_text("All rows are synthetic, not real.")
         expect(page.get_by_role("heading", name="AMD MI300")).to_be_visible()
         hub.faults.clear()
+        page.get_by_role("button", name="Why").click()
+        expect(page.get_by_text("could not be opened")).to_be_visible()
         page.get_by_role("button", name="Try the Hub again").click()
         expect(banner).to_have_count(0)
         expect(page.locator(".st-key-footer")).to_contain_text(hub.commit[:7])
@@ -278,7 +259,7 @@ def test_a_named_dataset_fails_openly_heals_and_offers_what_is_newer(
         base = serve(HF_ENDPOINT=hub.endpoint, KBDASH_SOURCE=DATASET, KBDASH_NEWER_SECONDS="0")
         page = open_page(f"{base}/helion")
         expect(page.locator(".st-key-problem-box")).to_contain_text("cannot be reached")
-        expect(page.get_by_test_id("stDataFrame")).to_have_count(0)
+        expect(page.locator("table")).to_have_count(0)
         hub.faults.clear()
         page.get_by_role("button", name="Try again").click()
         expect(page.get_by_role("heading", name="Helion")).to_be_visible()
@@ -299,3 +280,51 @@ def test_a_named_dataset_fails_openly_heals_and_offers_what_is_newer(
         expect(newer).to_have_count(0)
         go(page, f"{base}/trimul")
         expect(page.get_by_role("heading", name="TriMul")).to_be_visible()
+
+
+FILTERED = (
+    "&mine=14us&user=Sample+Weevil&user=Sample+Lynx&user=Sample+Wren&from=2025-12-25&to=2026-01-19&flags=hide&top=50"
+)
+
+
+def test_the_table_is_in_sight_at_once(app: str, open_page: Open) -> None:
+    def top(page: Page) -> float:
+        box = page.locator(".st-key-leaderboard-table").bounding_box()
+        assert box is not None
+        return box["y"]
+
+    desk = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", height=900)
+    expect(desk).to_have_title("dual_gemm on B200 (on-prem) · NVIDIA NVFP4 · kbdash")
+    for filtered in ("", "&mine=30us", FILTERED):
+        go(desk, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
+        rows = table(desk, "leaderboard-table").locator("tbody tr")
+        expect(rows.nth(11)).to_be_in_viewport(ratio=1)
+        assert top(desk) < 420, filtered
+    expect(desk.locator(".st-key-progression-chart-box")).to_have_count(0)
+    phone = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", width=390, height=844)
+    for filtered in ("", "&mine=30us"):
+        go(phone, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
+        expect(table(phone, "leaderboard-table").locator("tbody tr").first).to_be_in_viewport(ratio=1)
+    wide = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", width=1920, height=1080)
+    chart = wide.locator(".st-key-progression-chart-box")
+    expect(chart.locator(".point").first).to_be_attached()
+    ranks, beside = wide.locator(".st-key-leaderboard-table").bounding_box(), chart.bounding_box()
+    assert ranks is not None
+    assert beside is not None
+    assert beside["x"] >= ranks["x"] + ranks["width"]
+    assert abs(top(wide) - beside["y"]) < 200
+
+
+def test_a_name_copied_from_the_page_has_no_invisible_characters(app: str, open_page: Open) -> None:
+    page = open_page(f"{app}/user?user=Sample%20Quail")
+    page.evaluate(
+        """() => { const p = document.createElement("p"); p.id = "odd"; p.textContent = "s\\u2060.am";
+                   document.body.append(p); getSelection().selectAllChildren(p); }"""
+    )
+
+    def copied() -> str:
+        page.keyboard.press("Control+c")
+        text: str = page.evaluate("navigator.clipboard.readText()")
+        return text
+
+    eventually(page, copied, "s.am")

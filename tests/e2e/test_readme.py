@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 
-from kbdash import catalog, view
+from kbdash import view
+from kbdash.dataset import catalog
 from kbdash.engine import KernelBot
-from kbdash.ui import registry
 from kbdash.view import params_of
+from kbdash.web import registry
 from tests.e2e.conftest import Open
 from tests.e2e.grid import press
 from tests.e2e.serving import ROOT, await_health, free_port
@@ -61,7 +62,7 @@ def run(*command: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """The outcome of a command in the project's folder."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "KBDASH_"))}
     return subprocess.run(
-        command, cwd=ROOT, env=inherited | environ, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, env=inherited | environ, capture_output=True, text=True, timeout=280, check=False
     )
 
 
@@ -71,7 +72,17 @@ def test_every_command_is_one_of_those_tried_here() -> None:
         "make test",
         "make check",
         "make bench",
+        "make serve",
+        "python -m kbdash.web.server --print-config a:8501 b:8501",
+        "python -m kbdash.content build nvfp4",
+        "python -m kbdash.content status",
         "HF_TOKEN=… python -m kbdash.deploy OWNER/NAME",
+        # Tried in tests/api, from a wheel and over HTTP.
+        "pip install .",
+        "kbdash top nvfp4_gemm --runner NVIDIA",
+        """python -c 'import kbdash; print(kbdash.connect().leaderboard("nvfp4_gemm"))'""",
+        "curl -sS 'http://localhost:8501/api/leaderboard.csv?problem=nvfp4_gemm&runner=NVIDIA&to=2025-12-21'",
+        "duckdb -c \"from 'http://localhost:8501/api/records.parquet?problem=nvfp4_gemm'\"",
     }
 
 
@@ -83,7 +94,13 @@ def test_make_run_serves_the_dashboard(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "does"),
-    [("test", "python -m pytest"), ("check", "ruff check"), ("check", "mypy"), ("bench", "python -m benchmarks.run")],
+    [
+        ("test", "python -m pytest"),
+        ("check", "ruff check"),
+        ("check", "mypy"),
+        ("bench", "python -m benchmarks.run"),
+        ("serve", "python -m kbdash.web.server"),
+    ],
 )
 def test_make_targets_lead_to_what_they_say(target: str, does: str) -> None:
     planned = run("make", "--dry-run", target, *INSTALLED)
@@ -91,6 +108,12 @@ def test_make_targets_lead_to_what_they_say(target: str, does: str) -> None:
     assert does in planned.stdout
     module = re.search(r"python -m (benchmarks\.\w+)", planned.stdout)
     assert module is None or (ROOT / f"{module[1].replace('.', '/')}.py").is_file()
+
+
+def test_more_machines_get_a_configuration_of_the_proxy() -> None:
+    printed = run(sys.executable, "-m", "kbdash.web.server", "--print-config", "a:8501", "b:8501")
+    assert printed.returncode == 0, printed.stderr
+    assert all(f" {server}" in printed.stdout for server in ("a:8501", "b:8501"))
 
 
 def test_deploy_lists_what_would_go_up() -> None:
@@ -126,24 +149,38 @@ def published(sample_folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
         yield hub
 
 
+def answered(block: str, names: dict[str, Any]) -> dict[str, int]:
+    """How long the answer of each line is that asks for something; a chart is as long as its traces are many."""
+    lengths = {}
+    for line in ast.parse(block).body:
+        if isinstance(line, ast.Expr):
+            answer = eval(ast.unparse(line), names)
+            lengths[ast.unparse(line)] = len(getattr(answer, "data", answer))
+        else:
+            exec(ast.unparse(line), names)
+    return lengths
+
+
 def test_the_notebook_lines_answer(published: LoopbackHub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("KBDASH_SOURCE", "HF_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HF_ENDPOINT", published.endpoint)
     monkeypatch.setenv("KBDASH_CACHE", str(tmp_path / "cache"))
-    (block,) = blocks("python")
+    asks, inside = blocks("python")
     names: dict[str, Any] = {}
-    answers = {}
-    for line in ast.parse(block).body:
-        if isinstance(line, ast.Expr):
-            answers[ast.unparse(line)] = eval(ast.unparse(line), names)
-        else:
-            exec(ast.unparse(line), names)
+    answers = answered(asks, names)
     assert names["kb"].source.kind == "hub"
-    assert len(answers) == 6
-    assert [line for line, answer in answers.items() if not len(answer)] == []
+    assert len(answers) == 8
+    assert [line for line, answer in answers.items() if not answer] == []
     assert len(list((tmp_path / "study").glob("*.py"))) > 5
+
+    where = {name: os.environ[name] for name in ("HF_ENDPOINT", "KBDASH_CACHE")}
+    built = run(sys.executable, "-m", "kbdash.content", "build", "nvfp4", "--verdicts", "none", **where)
+    assert built.returncode == 0, built.stderr
+    told = run(sys.executable, "-m", "kbdash.content", "status", **where)
+    assert "nvfp4" in told.stdout, told.stderr
+    assert len(answered(inside, names)) == 6
     names["kb"].close()
 
 
@@ -167,7 +204,8 @@ def test_parameters_in_the_paths_are_known(page: str, kind: type[view.View]) -> 
     (path,) = [path for row in rows("path") for path in named(row[:1]) if path.startswith(f"/{page}?")]
     assert set(re.findall(r"(\w+)=", path)) <= known
     sentence = re.search(rf"`/{page}` takes ([^;.]+)", README)
-    assert sentence is None or {name.partition("=")[0] for name in named([sentence[1]])} - {"id@runner", "id"} <= known
+    values = {"id", "id@runner", "id@runner@competition", "origins", "relatives", "rules"}
+    assert sentence is None or {name.partition("=")[0] for name in named([sentence[1]])} - values <= known
 
 
 def test_the_parameters_are_those_of_the_dashboard() -> None:

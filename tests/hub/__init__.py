@@ -54,7 +54,7 @@ class LoopbackHub:
         if token is not None:
             self.accounts.add(token, "tester", "write", (self.dataset.owner,))
         self.counts = Counts()
-        self._server = Server(self._answer, self.counts, port)
+        self._server = Server(self._answer, self.counts, port, lambda: self.faults.connection_latency)
         self._shelf = Shelf(self.accounts)
         self._shelf.put(self.dataset)
         links = Links()

@@ -18,6 +18,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     with LoopbackHub(arguments.folder, arguments.repo, port=arguments.port) as hub:
         hub.faults.latency = arguments.latency / 1000
+        hub.faults.connection_latency = arguments.connection_latency / 1000
         sys.stdout.write(f"HF_ENDPOINT={hub.endpoint}\n")
         sys.stdout.flush()
         signal.sigwait(signals)
@@ -30,6 +31,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--repo", default="GPUMODE/kernelbot-data", help="the name of the dataset")
     parser.add_argument("--port", type=int, default=0, help="default: any free one")
     parser.add_argument("--latency", type=float, default=0, metavar="MS", help="milliseconds before each answer")
+    parser.add_argument(
+        "--connection-latency", type=float, default=0, metavar="MS", help="milliseconds more on each new connection"
+    )
     return parser
 
 

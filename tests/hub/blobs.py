@@ -45,6 +45,18 @@ class Memory:
         out.sendall(memoryview(self.data)[first : first + count])
 
 
+class Zeros:
+    """What a broken proxy may send: the right number of bytes, all wrong."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.sha256 = ""
+
+    def send(self, out: socket.socket, first: int, count: int) -> None:
+        """Send so many zeros."""
+        out.sendall(bytes(count))
+
+
 class OnDisk:
     """A large file, held open: it may be replaced or deleted in its folder, but not rewritten in place.
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TypeVar
 
+from tests.hub.blobs import Zeros
 from tests.hub.links import LIFE_SECONDS, Links
-from tests.hub.messages import HubError, Request, Response
+from tests.hub.messages import HubError, Request, Response, Stall
 from tests.hub.repo import Repository
 
 
@@ -35,6 +36,18 @@ class _Cut(_Rule):
 
 
 @dataclass
+class _Corrupt(_Rule):
+    """Zeros instead of the content, under its tag and of its length."""
+
+
+@dataclass
+class _Stall(_Rule):
+    after: int
+    byte_every: float | None  # seconds between further bytes; None = none follow
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass
 class _Hang(_Rule):
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -51,6 +64,7 @@ class Faults:
 
     def __init__(self, dataset: Repository, links: Links, set_listening: Callable[[bool], None]) -> None:
         self.latency = 0.0  # seconds before each answer
+        self.connection_latency = 0.0  # seconds before the first answer on a new connection, on top
         self.redirect = True  # False: resolve answers with the content itself
         self.ignore_range = False  # True: 200 and the whole file, whatever range is asked
         self._dataset = dataset
@@ -79,20 +93,36 @@ class Faults:
         *,
         times: int | None = None,
         retry_after: int | None = None,
+        rate_limit: int | None = None,
         code: str | None = None,
         message: str = "Switched on for a test",
     ) -> None:
-        """Answer with an error; `code` is the Hub's X-Error-Code, `retry_after` is in seconds."""
+        """Answer with an error; `code` is the Hub's X-Error-Code. `retry_after` and `rate_limit` are in seconds: the
+        Hub itself sends its RateLimit header alone."""
         headers = {}
         if retry_after is not None:
             headers["Retry-After"] = str(retry_after)
         if status == 429 and retry_after is not None:
             headers["RateLimit"] = f'"api";r=0;t={retry_after}'
+        if rate_limit is not None:
+            headers["RateLimit"] = f'"resolvers";r=0;t={rate_limit}'
         self._add(_Failure(path, times, HubError(status, message, code, headers)))
 
     def cut_after(self, size: int, path: str = "*", *, times: int | None = None) -> None:
         """Drop the connection in the middle of longer bodies, after that many bytes."""
         self._add(_Cut(path, times, size))
+
+    def silent_after(self, size: int, path: str = "*", *, times: int | None = None) -> None:
+        """Fall silent in the middle of longer bodies and keep the connection; cleared, it is dropped."""
+        self._add(_Stall(path, times, size, None))
+
+    def trickle(self, path: str = "*", *, byte_every: float = 0.05, times: int | None = None) -> None:
+        """Send bodies one byte at a time."""
+        self._add(_Stall(path, times, 0, byte_every))
+
+    def corrupt(self, path: str = "*", *, times: int | None = None) -> None:
+        """Send zeros in place of content; status, length and tag are right."""
+        self._add(_Corrupt(path, times))
 
     def hang(self, path: str = "*", *, times: int | None = None) -> None:
         """Take requests and never answer; cleared, the connections are dropped."""
@@ -107,14 +137,14 @@ class Faults:
         if uses is not None:
             self._links.max_uses = uses
 
-    def replace(self, name: str, data: bytes) -> None:
-        """Serve other bytes, under another ETag, at the URLs of a file."""
-        self._dataset.replace(name, data)
+    def replace(self, name: str, data: bytes, *, listed: bool = False) -> None:
+        """Serve other bytes, under another ETag, at the URLs of a file; `listed` = as if it had been published so."""
+        self._dataset.replace(name, data, listed=listed)
 
     def clear(self) -> None:
         """Turn every fault off."""
         self._release()
-        self.latency, self.redirect, self.ignore_range = 0.0, True, False
+        self.latency, self.connection_latency, self.redirect, self.ignore_range = 0.0, 0.0, True, False
         self._links.life_seconds, self._links.max_uses = LIFE_SECONDS, None
         self._dataset.restore()
         self.refuse = False
@@ -138,11 +168,17 @@ class Faults:
             return failure.error.response()
         if self.ignore_range:
             request = replace(request, headers={**request.headers, "range": ""})
-        return self._cut(request, answer(request))
+        return self._spoiled(request, answer(request))
 
-    def _cut(self, request: Request, response: Response) -> Response:
-        if request.method == "HEAD":
+    def _spoiled(self, request: Request, response: Response) -> Response:
+        """The response with the faults of its body."""
+        if request.method == "HEAD" or not 200 <= response.status < 300:
             return response
+        if self._take(_Corrupt, request):
+            return replace(response, blob=Zeros(response.blob.size))
+        stall = self._take(_Stall, request, lambda rule: response.size > rule.after)
+        if stall is not None:
+            return replace(response, stall=Stall(stall.after, stall.byte_every, stall.over))
         cut = self._take(_Cut, request, lambda rule: response.size > rule.after)
         return replace(response, cut_after=cut.after) if cut else response
 
@@ -165,5 +201,5 @@ class Faults:
         with self._lock:
             rules, self._rules = self._rules, []
         for rule in rules:
-            if isinstance(rule, _Hang):
+            if isinstance(rule, _Hang | _Stall):
                 rule.over.set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,6 +74,15 @@ class Request:
 
 
 @dataclass(frozen=True)
+class Stall:
+    """A body that falls silent after some bytes, or goes on one by one, until it is over."""
+
+    after: int
+    byte_every: float | None
+    over: threading.Event
+
+
+@dataclass(frozen=True)
 class Response:
     """One HTTP response: a stretch of a blob, or nothing, under a status and headers."""
 
@@ -82,6 +92,7 @@ class Response:
     first: int = 0
     size: int = 0
     cut_after: int | None = None  # body bytes after which the connection is dropped
+    stall: Stall | None = None
 
 
 class HubError(Exception):

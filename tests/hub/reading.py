@@ -86,7 +86,7 @@ def _other_origin(request: Request) -> str:
 
 
 def _info(repository: Repository, sha: str, commit: Commit, *, with_sizes: bool) -> dict[str, Any]:
-    entries = [commit.files[name] for name in sorted(commit.files)]
+    entries = repository.listing(commit)
     return {
         "_id": git_oid(repository.name.encode())[:24],
         "id": repository.name,

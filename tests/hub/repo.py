@@ -102,6 +102,7 @@ class Repository:
         self._commits = {self.head.sha: self.head}
         self._held: list[OnDisk] = []
         self._replaced: dict[str, Blob] = {}
+        self._listed: set[str] = set()  # replaced files that listings know
         self._lock = threading.Lock()
 
     @property
@@ -144,12 +145,23 @@ class Repository:
         blob = self._replaced.get(name, entry.blob)
         return sha, Entry(name, blob, entry.linked)
 
-    def replace(self, name: str, data: bytes) -> None:
-        """Serve other bytes under the same URLs, at every commit; listings keep the old size."""
+    def listing(self, commit: Commit) -> list[Entry]:
+        """The files of a commit, by name."""
+        entries = [commit.files[name] for name in sorted(commit.files)]
+        return [
+            Entry(entry.name, self._replaced[entry.name], entry.linked) if entry.name in self._listed else entry
+            for entry in entries
+        ]
+
+    def replace(self, name: str, data: bytes, *, listed: bool = False) -> None:
+        """Serve other bytes under the same URLs, at every commit; listings keep the old size unless `listed`."""
         self._replaced[name] = Memory(data)
+        if listed:
+            self._listed.add(name)
 
     def restore(self) -> None:
         """Serve what was committed again."""
+        self._listed.clear()
         self._replaced.clear()
 
     def close(self) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 
 from tests.hub.counts import Counts, Exchange
-from tests.hub.messages import Request, Response
+from tests.hub.messages import Request, Response, Stall
 
 HOST = "127.0.0.1"
 _PIECE_BYTES = 2**18
@@ -21,7 +22,14 @@ _JOIN_SECONDS = 10.0
 class Server:
     """Listens, and hands each request to `answer`; a ConnectionError out of it drops the connection."""
 
-    def __init__(self, answer: Callable[[Request], Response], counts: Counts, port: int = 0) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Request], Response],
+        counts: Counts,
+        port: int = 0,
+        greeting_seconds: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._greeting_seconds = greeting_seconds
         self.answer = answer
         self.counts = counts
         self.port = port
@@ -77,6 +85,7 @@ class Server:
     def _converse(self, connection: socket.socket) -> None:
         try:
             with connection, suppress(OSError):
+                time.sleep(self._greeting_seconds())
                 _Conversation(connection, None, self)  # type: ignore[arg-type]
         finally:
             with self._lock:
@@ -124,6 +133,8 @@ class _Conversation(BaseHTTPRequestHandler):
             self._send_body(response, exchange)
 
     def _send_body(self, response: Response, exchange: Exchange) -> None:
+        if response.stall is not None:
+            self._send_stalling(response, response.stall, exchange)
         size = response.size if response.cut_after is None else response.cut_after
         for offset in range(0, size, _PIECE_BYTES):
             piece = min(_PIECE_BYTES, size - offset)
@@ -131,3 +142,14 @@ class _Conversation(BaseHTTPRequestHandler):
             response.blob.send(self.connection, response.first + offset, piece)
         if response.cut_after is not None:
             raise ConnectionAbortedError("cut short on purpose")
+
+    def _send_stalling(self, response: Response, stall: Stall, exchange: Exchange) -> None:
+        if stall.after:
+            response.blob.send(self.connection, response.first, stall.after)
+        exchange.bytes += stall.after
+        for at in range(stall.after, response.size):
+            if stall.over.wait(stall.byte_every):
+                break
+            response.blob.send(self.connection, response.first + at, 1)
+            exchange.bytes += 1
+        raise ConnectionAbortedError("stalled on purpose")

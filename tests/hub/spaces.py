@@ -1,4 +1,4 @@
-"""The write side of the Hub: Spaces are created, given files by commits, and variables."""
+"""The write side of the Hub: Spaces and datasets are created and given files by commits; Spaces have variables."""
 
 from __future__ import annotations
 
@@ -57,19 +57,25 @@ class Spaces:
         account = self._accounts.known(request)
         name = f"{wish.get('organization') or account.user}/{wish['name']}"
         self._accounts.writer(request, name.partition("/")[0], f"create a {wish.get('type', 'model')}")
-        if wish.get("type") != "space":
-            raise HubError(400, "This Hub creates Spaces only")
-        url = f"{self._endpoint()}/spaces/{name}"
+        kind = wish.get("type", "model")
+        if kind not in ("space", "dataset"):
+            raise HubError(400, "This Hub creates Spaces and datasets only")
+        url = f"{self._endpoint()}/{kind}s/{name}"
         with self._lock:
-            if self._shelf.holds("space", name):
-                return HubError(409, "You already created this space repo").response(url=url)
-            self._check_plan(wish["sdk"])
-            self._add(name, wish)
+            if self._shelf.holds(kind, name):
+                return HubError(409, f"You already created this {kind} repo").response(url=url)
+            if kind == "space":
+                self._check_plan(wish["sdk"])
+                self._add(name, wish)
+            else:
+                self._shelf.put(Repository("dataset", name, private=_is_private(wish)))
         return json_response({"url": url, "name": name})
 
     def validate_yaml(self, request: Request) -> Response:
         """Errors and warnings about the front matter of a README."""
-        errors, warnings = front_matter_problems(request.json()["content"])
+        wish = request.json()
+        # What the front matter of a dataset must have, no client of ours depends on.
+        errors, warnings = front_matter_problems(wish["content"]) if wish.get("repoType") == "space" else ([], [])
         listed = {
             "errors": [{"message": text} for text in errors],
             "warnings": [{"message": w} for w in warnings],
@@ -78,7 +84,7 @@ class Spaces:
 
     def preupload(self, request: Request, kind: str, name: str, revision: str) -> Response:
         """How each file is to be sent (always inside the commit), and the id of the one that is there."""
-        files = self._writable(request, kind, name).repository.at(revision)[1].files
+        files = self._writable(request, kind, name).at(revision)[1].files
         modes = [
             {
                 "path": wish["path"],
@@ -92,25 +98,27 @@ class Spaces:
 
     def commit(self, request: Request, kind: str, name: str, revision: str) -> Response:
         """A new commit out of lines of JSON: a header, then files and deletions."""
-        space = self._writable(request, kind, name)
+        repository = self._writable(request, kind, name)
         lines = [json.loads(line) for line in request.body.splitlines() if line.strip()]
         header, *operations = lines
         with self._lock:
-            parent, head = space.repository.at(revision)
+            parent, head = repository.at(revision)
             if header["value"].get("parentCommit", parent) != parent:
                 raise HubError(412, "A commit has happened since. Please refresh and try again.")
             blobs = {path: entry.blob for path, entry in head.files.items()}
             for operation in operations:
                 _apply(operation["key"], operation["value"], blobs)
             title = header["value"]["summary"]
-            sha = space.repository.commit(blobs, title).sha
-            space.messages.append(title)
-        url = f"{self._endpoint()}/spaces/{name}/commit/{sha}"
+            sha = repository.commit(blobs, title).sha
+            if kind == "space":
+                self.by_name[name].messages.append(title)
+        url = f"{self._endpoint()}/{kind}s/{name}/commit/{sha}"
         return json_response({"success": True, "commitOid": sha, "commitUrl": url, "hookOutput": ""})
 
     def variables(self, request: Request, name: str, which: str) -> Response:
         """The variables or the names of the secrets, after one was set or deleted."""
-        space = self._writable(request, "space", name)
+        self._writable(request, "space", name)
+        space = self.by_name[name]
         settings = space.variables if which == "variables" else space.secrets
         with self._lock:
             if request.method == "POST":
@@ -126,12 +134,10 @@ class Spaces:
         """The state of the machine: being built, for ever."""
         return json_response(self._shelf.find(request, "space", name).facts["runtime"])
 
-    def _writable(self, request: Request, kind: str, name: str) -> Space:
+    def _writable(self, request: Request, kind: str, name: str) -> Repository:
         repository = self._shelf.find(request, kind, name)
         self._accounts.writer(request, repository.owner, f"write to the {kind} {name}")
-        if kind != "space":
-            raise HubError(403, "This Hub takes uploads to Spaces only")
-        return self.by_name[name]
+        return repository
 
     def _check_plan(self, sdk: str) -> None:
         if self.plan == "free" and sdk != "static":
@@ -144,13 +150,16 @@ class Spaces:
             "subdomain": name.replace("/", "-").lower(),
             "runtime": {"stage": "BUILDING", "hardware": {"current": None, "requested": "cpu-basic"}},
         }
-        private = wish.get("visibility") == "private"
-        repository = Repository("space", name, private=private, facts=facts)
+        repository = Repository("space", name, private=_is_private(wish), facts=facts)
         space = Space(repository, wish["sdk"])
         space.variables.update({one["key"]: one["value"] for one in wish.get("variables", ())})
         space.secrets.update({one["key"]: one["value"] for one in wish.get("secrets", ())})
         self._shelf.put(repository)
         self.by_name[name] = space
+
+
+def _is_private(wish: dict[str, Any]) -> bool:
+    return wish.get("visibility") == "private" or bool(wish.get("private"))
 
 
 def _apply(key: str, value: dict[str, Any], blobs: dict[str, Blob]) -> None:

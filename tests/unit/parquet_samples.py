@@ -11,8 +11,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kbdash.code.parquet import ByteSource, Cell, CellReader, PageDirectories
 from kbdash.errors import DataUnavailable
-from kbdash.parquet import ByteSource, CellReader, PageDirectories
 
 CODECS = ("none", "snappy", "gzip", "zstd", "lz4", "brotli")
 TEXT_ENCODINGS = ("DICTIONARY", "PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")
@@ -81,6 +81,11 @@ class MemoryBytes(ByteSource):
 def fresh_reader(**options: Any) -> CellReader:
     """A reader that knows nothing yet and keeps nothing on disk."""
     return CellReader(PageDirectories(), **options)
+
+
+def read_cells(reader: CellReader, source: ByteSource, column: str, rows: Sequence[int]) -> list[Cell]:
+    """The cells of several rows, in the order asked for."""
+    return [reader.read(source, column, row) for row in rows]
 
 
 def raw(value: Value) -> bytes | int | None:

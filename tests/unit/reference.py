@@ -5,6 +5,7 @@ score above zero; each user has one row per problem and runner, the lowest score
 earliest time, then to the lowest id; equal scores share a rank.
 """
 
+import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -27,7 +28,12 @@ FLOORS = {
     764: 6.2e-06,
     765: 8.86e-06,
 }
-REPORTED = {(730, 506336), (730, 506188)}
+REPORTED = "its user has told that a submission of that day batched all timed calls into one launch"
+NEWS = "GPU MODE news of 2026-03-09"
+REPORTS = [(730, 506336, None, "reported", REPORTED, NEWS), (730, 506188, None, "reported", REPORTED, NEWS)]
+"""Board, submission, machine (None: all), kind, reason and source of what is known of single submissions."""
+LONGEST = 500
+FIRST_TIME, LAST_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 LEGACY_BOARDS = {
     398: ("amd-identity", "MI300"),
     399: ("amd-fp8-mm", "MI300"),
@@ -47,16 +53,18 @@ class Row:
 
     file_row: int
     submission_id: int
-    leaderboard_id: int
+    leaderboard_id: int | None
     problem: str
     user_id: str
     user_name: str
-    code_id: int
+    code_id: int | None
     at: datetime | None
     mode: str | None
     passed: bool | None
     score: float | None
     runner: str | None
+    status: str | None = None
+    file_name: str | None = None
 
     @property
     def counts(self) -> bool:
@@ -76,20 +84,43 @@ class Row:
         return self.score
 
     @property
+    def too_fast(self) -> bool:
+        return self.score is not None and self.score < IMPOSSIBLE
+
+    @property
     def impossible(self) -> bool:
-        return self.counts and self.time < IMPOSSIBLE
+        return self.counts and self.too_fast
+
+    @property
+    def eligible(self) -> bool:
+        """Whether it can be somebody's best."""
+        return self.counts and not self.too_fast
+
+    @property
+    def flag_rows(self) -> list[tuple[str, str, str]]:
+        """Kind, reason and source of what speaks against a row that passed, ranked or not: rules, then reports."""
+        if self.passed is not True:
+            return []
+        found = []
+        floor = FLOORS.get(self.leaderboard_id or 0, 0.0)
+        if self.too_fast:
+            found.append(("impossible", "under 100 ns", "rule: no launch is that fast"))
+        elif self.score is not None and self.score < floor:
+            reason = f"under the heuristic bound of {round(floor * 1e6, 2)} µs"
+            found.append(("below floor", reason, "roofline bounds of gpu-mode/kernelguard"))
+        own = (self.leaderboard_id, self.submission_id)
+        return found + sorted(what for *whose, runner, kind, reason, source in REPORTS
+                              if tuple(whose) == own and runner in (None, self.runner)
+                              for what in [(kind, reason, source)])  # fmt: skip
 
     @property
     def flags(self) -> frozenset[str]:
-        """Kinds of what speaks against a row that counts."""
-        kinds = set()
-        if self.impossible:
-            kinds.add("impossible")
-        elif self.time < FLOORS.get(self.leaderboard_id, 0.0):
-            kinds.add("below floor")
-        if (self.leaderboard_id, self.submission_id) in REPORTED:
-            kinds.add("reported")
-        return frozenset(kinds)
+        """Kinds of what speaks against it."""
+        return frozenset(kind for kind, _, _ in self.flag_rows)
+
+    @property
+    def flag_text(self) -> str:
+        return "; ".join(f"{kind}: {reason}" for kind, reason, _ in self.flag_rows)
 
     @property
     def moment(self) -> tuple[datetime, int]:
@@ -113,6 +144,10 @@ class Scope:
             return False
         return self.runner is None or row.runner in (self.runner, None)
 
+    def shows(self, row: Row) -> bool:
+        """Whether a row is among those that are counted."""
+        return self.covers(row) and (self.flagged or not row.flags)
+
     def ranks(self, row: Row) -> bool:
         return row.counts and (self.flagged or not row.flags)
 
@@ -122,14 +157,16 @@ def _midnight(day: date) -> datetime:
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of one file of either family."""
+    """The rows of one file of either family; one without an id is none."""
     file = pq.ParquetFile(path)
     names = set(file.schema_arrow.names)
     wanted = names & {*Row.__dataclass_fields__, "problem_name", "submission_time"}
     if "run_mode" not in names:
-        return [_flat(number, row) for number, row in enumerate(file.read(columns=sorted(wanted)).to_pylist())]
+        flat = enumerate(file.read(columns=sorted(wanted)).to_pylist())
+        return [_flat(number, row) for number, row in flat if row["submission_id"] is not None]
     runs = file.read(columns=sorted(wanted | {"run_mode", "run_passed", "run_score", "run_system_info"})).to_pylist()
-    by_submission = grouped(enumerate(runs), lambda run: (run[1]["submission_id"], _legacy_runner(run[1])))
+    told = [(number, run) for number, run in enumerate(runs) if run["submission_id"] is not None]
+    by_submission = grouped(told, lambda run: (run[1]["submission_id"], _legacy_runner(run[1])))
     return [_legacy(runner, group) for (_, runner), group in by_submission.items()]
 
 
@@ -138,49 +175,83 @@ def _flat(number: int, row: dict[str, Any]) -> Row:
         file_row=number,
         submission_id=row["submission_id"],
         leaderboard_id=row["leaderboard_id"],
-        problem=row["problem_name"],
-        user_id=row["user_id"],
-        user_name=row["user_name"] or "",
+        problem=short(row["problem_name"]),
+        user_id=short(row["user_id"]),
+        user_name=short(row["user_name"] or ""),
         code_id=row["code_id"],
-        at=row["submission_time"],
+        at=possible(row["submission_time"]),
         mode=row["mode"],
         passed=row["passed"],
         score=row["score"],
-        runner=row["runner"],
+        runner=short(row["runner"]),
+        status=short(row.get("status")),
+        file_name=short(row.get("file_name")),
     )
 
 
+def short(text: Any) -> Any:
+    """A text of which at most 500 characters are kept, with a digest of the whole where it is longer."""
+    if text is None or len(text) <= LONGEST:
+        return text
+    return f"{text[:480]}… {hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:10]}"
+
+
+def possible(at: datetime | None) -> datetime | None:
+    """A time at which something can have been submitted."""
+    return at if at is not None and FIRST_TIME <= at < LAST_TIME else None
+
+
 def _legacy_runner(run: dict[str, Any]) -> str | None:
-    """The board's own machine unless the GPU's name tells another; none without a run."""
+    """The board's own machine unless the GPU's name tells another; none without a run; elsewhere the GPU's name."""
     if run["run_mode"] is None:
         return None
+    gpu = (run["run_system_info"] or {}).get("gpu")
+    if run["leaderboard_id"] not in LEGACY_BOARDS:
+        return short(gpu)
     own = LEGACY_BOARDS[run["leaderboard_id"]][1]
-    gpu = (run["run_system_info"] or {}).get("gpu") or ""
-    return own.replace("MI300", "MI325") if gpu.startswith("AMD Instinct MI325X") else own
+    return own.replace("MI300", "MI325") if (gpu or "").startswith("AMD Instinct MI325X") else own
 
 
 def _legacy(runner: str | None, group: list[tuple[int, dict[str, Any]]]) -> Row:
-    """A submission on one machine: the lowest of its ranked runs that passed, or none."""
-    best: Row | None = None
-    for number, run in group:
-        row = Row(
-            file_row=number,
-            submission_id=run["submission_id"],
-            leaderboard_id=run["leaderboard_id"],
-            problem=LEGACY_BOARDS[run["leaderboard_id"]][0],
-            user_id=str(run["user_id"]),
-            user_name=f"user {run['user_id']}",
-            code_id=run["code_id"],
-            at=run["submission_time"].replace(tzinfo=UTC),
-            mode=run["run_mode"],
-            passed=run["run_passed"],
-            score=run["run_score"],
-            runner=runner,
-        )
-        if best is None or (row.counts and (not best.counts or row.time < best.time)):
-            best = row
-    assert best is not None
-    return best
+    """A submission on one machine: its score is the lowest of its ranked runs that passed, its mode the furthest."""
+    runs = [run for _, run in group]
+    ranked = [run for run in runs if run["run_mode"] == "leaderboard"]
+    good = [run for run in ranked if run["run_passed"]]
+    usable = [run for run in good if (score := run["run_score"]) is not None and math.isfinite(score) and score > 0]
+    ran = any(run["run_mode"] is not None for run in runs)
+    passed = bool(good) if ranked else all(run["run_passed"] is True for run in runs) if ran else None
+    first = min(group, key=lambda item: (item[1] not in usable, _lowest([item[1]]) is None, *_rank(item[1]), item[0]))
+    run = runs[0]
+    return Row(
+        file_row=first[0],
+        submission_id=run["submission_id"],
+        leaderboard_id=run["leaderboard_id"],
+        problem=LEGACY_BOARDS.get(run["leaderboard_id"], (f"board-{run['leaderboard_id']}",))[0],
+        user_id=str(run["user_id"]),
+        user_name=f"user {run['user_id']}",
+        code_id=run["code_id"],
+        at=run["submission_time"].replace(tzinfo=UTC),
+        mode=max((run["run_mode"] for run in runs), key=lambda mode: STAGES.get(mode, 0)),
+        passed=passed,
+        score=_lowest(usable or good or runs),
+        runner=runner,
+        status=("succeeded" if passed else "failed") if ran else "no run",
+        file_name=run.get("file_name"),
+    )
+
+
+STAGES = {"leaderboard": 3, "benchmark": 2, "test": 1}
+
+
+def _rank(run: dict[str, Any]) -> tuple[bool, float]:
+    """Key of the order of scores: numbers, then what is no number, then nothing."""
+    score = run["run_score"]
+    return score is not None and math.isnan(score), 0.0 if score is None or math.isnan(score) else score
+
+
+def _lowest(runs: list[dict[str, Any]]) -> float | None:
+    told = [run for run in runs if run["run_score"] is not None]
+    return min(told, key=_rank)["run_score"] if told else None
 
 
 def grouped(items: Iterable[Any], key: Callable[[Any], _Key]) -> dict[_Key, list[Any]]:
@@ -205,14 +276,14 @@ def bests(rows: Iterable[Row], scope: Scope) -> list[Row]:
 
 def leaderboard(rows: Sequence[Row], scope: Scope) -> list[dict[str, Any]]:
     """The ranking of one problem, in no promised order; `flags` are kinds."""
-    seen = [row for row in rows if scope.covers(row)]
+    seen = [row for row in rows if scope.shows(row)]
     board = []
     for runner, field in grouped(bests(seen, scope), lambda row: row.runner).items():
         possible = sorted(row.time for row in field if not row.impossible)
         for row in field:
             ahead = [other for other in field if (other.impossible, other.time) < (row.impossible, row.time)]
             faster = [score for score in possible if score < row.time]
-            tries = {s.submission_id for s in seen if s.user_id == row.user_id and s.runner in (runner, None)}
+            tries = [s for s in seen if s.user_id == row.user_id and s.runner == runner]
             board.append(
                 {
                     "rank": 1 + len(ahead),
@@ -240,10 +311,13 @@ def standing(rows: Iterable[Row], score: float, scope: Scope) -> tuple[int, int,
     return 1 + sum(time < score for time in possible), len(field), slower / len(field) if field else 0.0, ties
 
 
-def records(rows: Iterable[Row], scope: Scope) -> list[dict[str, Any]]:
-    """Every row that was strictly faster than all before it on its runner, in time order."""
+def records(rows: Sequence[Row], scope: Scope, board: Sequence[Row] | None = None) -> list[dict[str, Any]]:
+    """Every row that was strictly faster than all before it on its runner, in time order.
+
+    The last record stands until the last row of the board, of which `rows` may be a part.
+    """
     seen = [row for row in rows if scope.covers(row)]
-    end = max((row.at for row in seen if row.at), default=None)
+    end = max((row.at for row in board or seen if row.at and scope.covers(row)), default=None)
     found = []
     for runner, scored in grouped(_possible(seen, scope), lambda row: row.runner).items():
         line: list[Row] = []
@@ -266,6 +340,7 @@ def records(rows: Iterable[Row], scope: Scope) -> list[dict[str, Any]]:
                     "gain": None if previous is None else (previous - row.time) / previous,
                     "held_days": (ended - row.at) / timedelta(days=1) if ended and row.at else None,
                     "until_at": following,
+                    "flags": row.flags,
                 }
             )
     return found
@@ -322,7 +397,7 @@ def ladder(rows: Iterable[Row], user_id: str, scope: Scope) -> list[dict[str, An
 
 def summary(rows: Iterable[Row], scope: Scope) -> list[dict[str, Any]]:
     """One entry per runner that has any row."""
-    seen = [row for row in rows if scope.covers(row)]
+    seen = [row for row in rows if scope.shows(row)]
     field = grouped(bests(seen, scope), lambda row: row.runner)
     answer = []
     for runner, own in grouped((row for row in seen if row.runner is not None), lambda row: row.runner).items():
@@ -339,6 +414,7 @@ def summary(rows: Iterable[Row], scope: Scope) -> list[dict[str, Any]]:
                 "first_at": min(moments, default=None),
                 "last_at": max(moments, default=None),
                 "rows_without_runner": sum(row.runner is None for row in seen),
+                "pass_rate": sum(row.counts for row in own) / len(own),
             }
         )
     return answer

@@ -55,9 +55,9 @@ def write_flat(rows: Iterable[Mapping[str, Any]], path: Path, schema: pa.Schema 
     _write(rows, path, schema)
 
 
-def write_runs(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+def write_runs(rows: Iterable[Mapping[str, Any]], path: Path, schema: pa.Schema = RUNS) -> None:
     """An AMD legacy file, a row per run, in several row groups."""
-    _write(rows, path, RUNS, row_group_size=8)
+    _write(rows, path, schema, row_group_size=8)
 
 
 def _write(rows: Iterable[Mapping[str, Any]], path: Path, schema: pa.Schema, row_group_size: int | None = None) -> None:

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbdash.charts.axes import bounds_of, bounds_with, log_ticks, tick_text
+from kbdash.charts.axes import bounds_of, log_ticks, ratio_ticks, tick_text
 from kbdash.charts.canvas import figure, thinned
 from kbdash.charts.labels import spread
-from kbdash.charts.marks import Mark, flags
+from kbdash.charts.palette import LIGHT
 from kbdash.charts.text import shown
-from kbdash.palette import LIGHT
-from kbdash.units import MICROSECONDS as US
 
 
 def test_a_figure_is_turned_into_plain_data_once():
@@ -63,10 +61,13 @@ def test_bounds_hold_all_positive_values_with_air():
     assert same[0] < 5 < same[1]
 
 
-def test_an_extra_far_off_does_not_squeeze_the_rest():
-    assert bounds_with([10, 20], [5])[0] < 5
-    assert bounds_with([10, 20], [1e6, 1e-6, math.nan]) == bounds_of([10, 20])
-    assert bounds_with([], [5]) is None
+@given(st.floats(1.05, 1e5))
+def test_ratio_axes_have_at_most_five_ticks_with_room_between(end):
+    ticks = ratio_ticks(end)
+    assert ticks[0] == 1
+    assert 2 <= len(ticks) <= 5
+    assert ticks[-1] <= end * 1.0001
+    assert all(math.log(b / a) >= 0.2 * math.log(end) for a, b in pairwise(ticks))
 
 
 @given(st.lists(st.floats(0, 300), max_size=12), st.floats(1, 30))
@@ -129,43 +130,3 @@ def test_nothing_that_plotly_reads_survives(text):
         safe = safe.replace(entity, "")
     assert not set(safe) & set("&<>$%{}\"'")
     assert not any(0x202A <= ord(sign) <= 0x202E for sign in safe)
-
-
-def drawn(marks: list[Mark], bounds: tuple[float, float] = (1.0, 1000.0)):
-    return flags(marks, bounds, US, LIGHT, 270)
-
-
-def test_marks_become_lines_with_labels():
-    banner = drawn([Mark("best", 1e-5, "best"), Mark("<b>", 2e-4, "user", 1), Mark("yours", 3e-5, "yours")])
-    assert sorted(line["x0"] for line in banner.shapes) == pytest.approx([10, 30, 200])
-    texts = {note["text"] for note in banner.annotations}
-    assert texts == {"best 10.00\u2009µs", "&#60;b&#62; 200.0\u2009µs", "<b>yours 30.00\u2009µs</b>"}
-    by_text = {note["text"]: note for note in banner.annotations}
-    assert by_text["best 10.00\u2009µs"]["x"] == pytest.approx(1)  # annotations on a log axis count in decades
-    assert by_text["&#60;b&#62; 200.0\u2009µs"]["xanchor"] == "right"
-
-
-def test_marks_outside_the_axis_are_left_out():
-    banner = drawn([Mark("far", 10.0, "yours"), Mark("none", math.nan, "best")])
-    assert banner.shapes == banner.annotations == []
-    assert banner.room < 20
-
-
-def test_marks_at_the_same_time_share_one_line():
-    banner = drawn([Mark("best", 1e-5, "best"), Mark("ann", 1e-5, "user", 3)])
-    [line], [label] = banner.shapes, banner.annotations
-    assert label["text"] == "best, ann 10.00\u2009µs"
-    assert line["line"]["color"] != LIGHT.muted
-
-
-@given(st.lists(st.floats(1.5e-6, 9e-4), min_size=1, max_size=10, unique=True))
-def test_labels_of_marks_never_overlap_on_a_phone(times):
-    marks = [Mark(f"user {place}", time, "user", place) for place, time in enumerate(times)]
-    spans: dict[float, list[tuple[float, float]]] = {}
-    for note in drawn(marks).annotations:
-        plot, width = 300, 6.0 * len(note["text"])
-        left = plot * note["x"] / 3 - (width if note["xanchor"] == "right" else 0)
-        spans.setdefault(note["yshift"], []).append((left, left + width))
-    for row in spans.values():
-        row.sort()
-        assert all(a[1] <= b[0] for a, b in pairwise(row))

@@ -6,22 +6,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kbdash
-from kbdash import code
-from kbdash.code import CodeReader, SourceText, decoded
-from kbdash.config import Settings
+from kbdash.code.reader import (
+    MOST_SHOWN,
+    MOST_SHOWN_LINES,
+    RETRY_SECONDS,
+    CodeReader,
+    SourceText,
+    decoded,
+    shown,
+)
+from kbdash.dataset.config import Settings
+from kbdash.dataset.model import Submission
+from kbdash.dataset.sample import trap_code
+from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
 from kbdash.errors import AmbiguousSubmission, CorruptData, DataUnavailable, UnknownSubmission
-from kbdash.model import Submission
-from kbdash.sample import trap_code
-from kbdash.source import open_source
 from tests.hub import LoopbackHub
 
 NVFP4 = "nvidia_nvfp4_submissions.parquet"
@@ -76,16 +83,6 @@ def test_facts_of_a_text() -> None:
     assert found.embedded == ((2, 4),)
 
 
-class AnyRow:
-    """Says of every row that it belongs to the submission asked for."""
-
-    def __init__(self) -> None:
-        self.id = 0
-
-    def frame(self, question: str, /, **parameters: object) -> Any:
-        return {"submission_id": np.array([self.id])}
-
-
 def submission(file: str, row: int, id_: int) -> Submission:
     facts: dict[str, Any] = dict.fromkeys(Submission.__dataclass_fields__)
     return Submission(**{**facts, "file": file, "file_row": row, "submission_id": id_, "competition": "any"})
@@ -101,14 +98,14 @@ def as_text(cell: str | bytes | None) -> str:
 
 def test_every_text_of_the_sample_is_what_pyarrow_reads(sample_folder: Path, tmp_path: Path) -> None:
     settings = Settings(source=str(sample_folder), cache=tmp_path)
-    reader, rows, compared = CodeReader(open_source(settings), settings), AnyRow(), 0
+    reader, compared = CodeReader(open_source(settings), settings), 0
     for path in sorted(sample_folder.glob("*.parquet")):
         if "code" not in pq.read_schema(path).names:
             continue
         table = pq.read_table(path, columns=["submission_id", "code"])
         pairs = zip(table["submission_id"].to_pylist(), table["code"].to_pylist(), strict=True)
-        for row, (rows.id, cell) in enumerate(pairs):
-            found = reader.read(submission(path.name, row, rows.id), rows)
+        for row, (id_, cell) in enumerate(pairs):
+            found = reader.read(submission(path.name, row, id_))
             assert found.text == as_text(cell), (path.name, row)
             compared += 1
     reader.close()
@@ -184,6 +181,23 @@ def test_a_row_of_somebody_else_is_refused(kb: KernelBot) -> None:
         kb.text_of(replace(one, submission_id=one.submission_id + 1))
 
 
+def test_the_row_of_the_file_itself_must_carry_the_id(tmp_path: Path) -> None:
+    """The page reader looks: nobody else is asked, and a file without ids gives no text."""
+    codes = pa.array(["first", "second"], pa.large_string())
+    pq.write_table(pa.table({"submission_id": [1, 2], "code": codes}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"other": [1, 2], "code": codes}), tmp_path / "b.parquet")
+    pq.write_table(pa.table({"submission_id": ["1", "2"], "code": codes}), tmp_path / "c.parquet")
+    pq.write_table(pa.table({"submission_id": pa.array([None, 2], pa.int64()), "code": codes}), tmp_path / "d.parquet")
+    settings = Settings(source=str(tmp_path), cache=tmp_path / "cache")
+    reader = CodeReader(open_source(settings), settings)
+    assert reader.read(submission("a.parquet", 1, 2)).text == "second"
+    assert reader.read(submission("d.parquet", 1, 2)).text == "second"
+    for file, row, id_ in (("a.parquet", 0, 2), ("b.parquet", 1, 2), ("c.parquet", 1, 2), ("d.parquet", 0, 1)):
+        with pytest.raises(DataUnavailable):
+            reader.read(submission(file, row, id_))
+    reader.close()
+
+
 def test_code_asks_which_runner(kb: KernelBot) -> None:
     several = kb.sql("select submission_id from submissions group by 1 having count(distinct runner) > 1 limit 1")
     id_ = int(several["submission_id"].iloc[0])
@@ -192,6 +206,27 @@ def test_code_asks_which_runner(kb: KernelBot) -> None:
     assert kb.code(id_, asked.value.runners[0])
     with pytest.raises(UnknownSubmission):
         kb.code(1)
+
+
+def test_an_id_that_a_file_holds_twice_on_one_runner_is_the_row_that_ranks(sample_folder: Path, tmp_path: Path) -> None:
+    table = pq.read_table(sample_folder / "trimul_submissions.parquet")
+    ranked = table.filter(pq.filters_to_expression([("passed", "=", True)])).slice(0, 1)
+    twice = [("slow", 0.9), ("fast", 0.1), ("failed", None)]
+    rows = [
+        ranked.set_column(ranked.schema.get_field_index("code"), "code", pa.array([code], pa.large_string()))
+        .set_column(ranked.schema.get_field_index("score"), "score", pa.array([score], pa.float64()))
+        .set_column(ranked.schema.get_field_index("passed"), "passed", pa.array([score is not None]))
+        for code, score in twice
+    ]
+    folder = tmp_path / "files"
+    folder.mkdir()
+    pq.write_table(pa.concat_tables(rows), folder / "trimul_submissions.parquet")
+    kb = kbdash.connect(folder, Settings(cache=tmp_path / "cache"))
+    try:
+        id_ = ranked["submission_id"][0].as_py()
+        assert kb.code(id_) == kb.code(id_, ranked["runner"][0].as_py()) == "fast"
+    finally:
+        kb.close()
 
 
 def test_a_neighbour_costs_nothing(settings: Settings, hub: LoopbackHub) -> None:
@@ -218,14 +253,52 @@ def test_several_texts_come_in_the_order_of_the_file(kb: KernelBot) -> None:
     assert all(text == replace(kb.text_of(one), cost_bytes=text.cost_bytes) for one, text in found)
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("x" * 3_000_000, 1), ("ab\n" * 1_000_000, MOST_SHOWN_LINES), ("é" * 99 + "\r\n", 1)],
+)
+def test_a_page_shows_the_beginning_of_a_very_long_text_and_says_so(text: str, lines: int) -> None:
+    whole = decoded(text.encode())
+    part = shown(whole)
+    assert text.replace("\r\n", "\n").startswith(part.text.replace("\r\n", "\n"))
+    assert len(part.text) <= MOST_SHOWN
+    assert part.text.count("\n") <= MOST_SHOWN_LINES
+    assert (part.size_bytes, part.lines) == (whole.size_bytes, whole.lines)
+    is_long = len(text) > 1000
+    assert (part == whole) != is_long
+    assert [note for note in part.notes if f"the first {lines:,} of" in note] == list(part.notes)[: int(is_long)]
+
+
+def test_what_is_marked_lies_inside_what_is_shown() -> None:
+    cpp = 'import torch\nA = """\n__global__\n"""\n'
+    text = cpp + "x = 1\n" * MOST_SHOWN_LINES + 'B = """\n__global__\n"""\n'
+    assert len(decoded(text.encode()).embedded) == 2
+    assert shown(decoded(text.encode())).embedded == ((2, 4),)
+
+
 def eventually(check: Callable[[], bool]) -> bool:
     pause = threading.Event()
     return any(check() or pause.wait(0.02) for _ in range(WAIT_SECONDS * 50))
 
 
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @pytest.fixture
-def reader(settings: Settings) -> Iterator[CodeReader]:
-    made = CodeReader(open_source(settings), settings)
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def reader(settings: Settings, clock: Clock) -> Iterator[CodeReader]:
+    made = CodeReader(open_source(settings), settings, clock=clock)
     yield made
     made.close()
 
@@ -235,37 +308,34 @@ def test_the_index_is_built_in_the_background(reader: CodeReader) -> None:
     assert eventually(lambda: reader.index(NVFP4).complete)
     state = reader.index(NVFP4)
     assert state.known == state.rows > 1000
-    assert state.problem is None
+    assert state.reason is None
 
 
-def test_a_failing_index_says_so_waits_and_heals(
-    reader: CodeReader, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_index_says_so_waits_and_heals(reader: CodeReader, hub: LoopbackHub, clock: Clock) -> None:
     hub.faults.fail(404, f"*{NVFP4}")
     reader.index(NVFP4)
-    assert eventually(lambda: reader.index(NVFP4).problem is not None)
+    assert eventually(lambda: reader.index(NVFP4).reason is not None)
     hub.faults.clear()
     hub.reset()
-    assert reader.index(NVFP4).problem is not None
+    assert reader.index(NVFP4).reason is not None
     assert hub.counts[NVFP4].requests == 0
-    monkeypatch.setattr(code.time, "monotonic", lambda: 1e9)
+    clock.now = RETRY_SECONDS
     assert eventually(lambda: reader.index(NVFP4).complete)
 
 
 def test_a_file_outside_the_dataset_is_an_error(reader: CodeReader) -> None:
     with pytest.raises(DataUnavailable):
-        reader.read(submission("nowhere.parquet", 0, 0), AnyRow())
-    assert eventually(lambda: reader.index("nowhere.parquet").problem is not None)
+        reader.read(submission("nowhere.parquet", 0, 0))
+    assert eventually(lambda: reader.index("nowhere.parquet").reason is not None)
 
 
-def test_many_readers_of_one_page_fetch_it_once(reader: CodeReader, hub: LoopbackHub) -> None:
+def test_many_readers_of_one_page_fetch_it_once(reader: CodeReader, hub: LoopbackHub, sample_folder: Path) -> None:
+    ids = pq.read_table(sample_folder / NVFP4, columns=["submission_id"])["submission_id"]
+    wanted = submission(NVFP4, 40, ids[40].as_py())
     assert eventually(lambda: reader.index(NVFP4).complete)
     hub.reset()
     found: list[SourceText] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(reader.read(submission(NVFP4, 40, 0), AnyRow())))
-        for _ in range(20)
-    ]
+    threads = [threading.Thread(target=lambda: found.append(reader.read(wanted))) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from huggingface_hub import CommitOperationAdd, HfApi, SpaceCard, SpaceInfo
 
-from kbdash import deploy
-from kbdash.checkout import read_head
-from kbdash.config import DATASET
-from kbdash.space import front_matter
+from kbdash.dataset.config import DATASET
+from kbdash.deploy import command as deploy
+from kbdash.deploy.checkout import read_head
+from kbdash.deploy.space import front_matter
 from tests.hub import LoopbackHub
 
 PROJECT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ FILES = {
     "README.md": README,
     "Dockerfile": "FROM scratch\n",
     "app.py": "print()\n",
-    "kbdash/deploy.py": "",
+    "kbdash/deploy/command.py": "",
     "assets/thumbnail.png": "a picture",
     "pages/über uns.py": "# µ\r\n",
 }
@@ -81,9 +81,10 @@ class Shell:
         assert token.strip() not in self.out + self.err
         return code
 
-    def refused(self, *arguments: str, **settings: str) -> str:
-        """What the reader is told: one sentence and advice, on standard error, with exit code 2."""
-        assert self.run(*arguments, **settings) == 2
+    def refused(self, *arguments: str, code: int = 2, **settings: str) -> str:
+        """What the reader is told: one sentence and advice, on standard error, with an exit code that says whose turn
+        it is: 2 the reader's, 3 the Hub's."""
+        assert self.run(*arguments, **settings) == code
         assert self.out == ""
         assert re.fullmatch(r"[^\n]+[.!?] [^\n]+\n", self.err)
         return self.err
@@ -189,6 +190,14 @@ class TestShipping:
         asked = [entry.method for entry in shell.hub.counts.log if entry.path.endswith("/variables")]
         assert asked == ["GET", "POST"]
 
+    def test_a_content_repository_is_handed_over(self, shell: Shell) -> None:
+        assert shell.run(SPACE, "--content", "GPUMODE/kernel-content", "--variable", "KBDASH_SOURCE=sample") == 0
+        assert shell.hub.spaces[SPACE].variables == {
+            "KBDASH_CONTENT": "GPUMODE/kernel-content",
+            "KBDASH_CONTENT_BUILD": "off",
+            "KBDASH_SOURCE": "sample",
+        }
+
     def test_a_private_space(self, shell: Shell) -> None:
         assert shell.run(SPACE, "--private") == 0
         assert shell.hub.spaces[SPACE].repository.private
@@ -210,7 +219,7 @@ class TestShipping:
         assert f"Space: {hub.endpoint}/spaces/tester/kernels" in done.stdout
         assert WRITER not in done.stdout
         shipped = hub.spaces["tester/kernels"].files
-        assert shipped["kbdash/deploy.py"] == (PROJECT / "kbdash" / "deploy.py").read_bytes()
+        assert shipped["kbdash/deploy/command.py"] == (PROJECT / "kbdash" / "deploy" / "command.py").read_bytes()
         assert not [name for name in shipped if name.startswith(".git/")]
 
 
@@ -257,11 +266,29 @@ class TestRefusals:
     def test_a_variable_that_is_none(self, shell: Shell, text: str) -> None:
         assert "--variable takes KEY=VALUE" in shell.refused(SPACE, "--variable", text)
 
-    @pytest.mark.parametrize("text", ["HF_TOKEN=abc", "api_key=abc", f"NOTE={WRITER}"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "HF_TOKEN=abc", "api_key=abc", "APIKEY=abc", "PASSWD=abc", "AWS_ACCESS_KEY_ID=abc", "DB_PWD=abc",
+            f"NOTE={WRITER}", f"NOTE=Bearer {WRITER}", "NOTE=ghp_abcdefghijklmnop1234", "NOTE=AKIAABCDEFGHIJKLMNOP",
+            "PROXY=http://user:abc@proxy", "NOTE=-----BEGIN abc-----", "NOTE=abc1abc2abc3abc4abc5abc6abc7abc8abc9",
+        ],
+    )  # fmt: skip
     def test_a_variable_that_is_a_secret(self, shell: Shell, text: str) -> None:
         message = shell.refused(SPACE, "--dry-run", "--variable", text)
         assert "looks like a secret" in message
         assert "abc" not in message
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "KBDASH_SOURCE=GPUMODE/kernelbot-data@0123456789abcdef0123456789abcdef01234567",
+            "HF_ENDPOINT=https://hub.example.org/a/long/path/that/has/1/number",
+            "KBDASH_NEWER_SECONDS=900",
+        ],
+    )
+    def test_an_ordinary_setting_is_none(self, shell: Shell, text: str) -> None:
+        assert shell.run(SPACE, "--dry-run", "--variable", text) == 0
 
     def test_a_folder_that_is_no_checkout(self, shell: Shell, tmp_path: Path) -> None:
         shell.root = tmp_path
@@ -361,13 +388,14 @@ class TestRefusals:
     def test_a_hub_that_cannot_be_reached(self, shell: Shell) -> None:
         endpoint = shell.hub.endpoint
         shell.hub.faults.refuse = True
-        assert shell.refused(SPACE) == f"{endpoint} cannot be reached. Check the network, then run this again.\n"
-        assert "cannot be reached" in shell.refused(SPACE, endpoint="http://hub.invalid")
+        told = shell.refused(SPACE, code=3)
+        assert told == f"{endpoint} cannot be reached. Check the network, then run this again.\n"
+        assert "cannot be reached" in shell.refused(SPACE, endpoint="http://hub.invalid", code=3)
 
     def test_a_hub_in_trouble(self, shell: Shell) -> None:
         shell.hub.faults.fail(503, "/api/spaces/*/commit/*", message="Down for maintenance")
         message = f"{shell.hub.endpoint} answered 503 (Down for maintenance). Wait a little, then run this again.\n"
-        assert shell.refused(SPACE) == message
+        assert shell.refused(SPACE, code=3) == message
 
     def test_an_endpoint_that_is_no_hub(self, shell: Shell, web_page: str) -> None:
         assert "gave an answer that cannot be understood. Is HF_ENDPOINT" in shell.refused(SPACE, endpoint=web_page)
@@ -434,3 +462,11 @@ class TestFrontMatter:
     def test_lists_and_the_text_below_are_left_alone(self) -> None:
         readme = "---\nsdk:  docker \ntags:\n  - a\nurl: https://x: y\n---\nport: 1\n---\n"
         assert front_matter(readme) == {"sdk": "docker", "url": "https://x: y"}
+
+
+def test_secrets_stay_out_of_commits(tmp_path: Path) -> None:
+    """Also out of those that deploy: a Space gets what is committed."""
+    git(tmp_path, "init", "-q")
+    shutil.copy(PROJECT / ".gitignore", tmp_path)
+    secrets = [".env", ".env.local", "docs/.env", ".streamlit/secrets.toml"]
+    assert git(tmp_path, "check-ignore", *secrets).splitlines() == secrets

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kbdash.diff import Diff, compare, side_by_side, size, unified
-from kbdash.matching import WORK_LIMIT, common_lines
+from kbdash.code.diff import Diff, compare, unified
+from kbdash.code.matching import WORK_LIMIT, common_lines
 
 FEW_LINES = st.lists(st.sampled_from(["", "a", "b", "  c", "d"]), max_size=30)
 ANY_TEXT = st.text(max_size=200)
@@ -51,8 +51,7 @@ def test_applying_the_diff_gives_the_right_text_and_the_counts_add_up(left, righ
     assert applied(diff, left) == right
     assert diff.removed == len(left) - diff.unchanged
     assert diff.added == len(right) - diff.unchanged
-    assert size(diff) == diff.added + diff.removed
-    assert (size(diff) == 0) == (left == right)
+    assert (diff.added + diff.removed == 0) == (left == right)
     assert not diff.coarse
 
 
@@ -85,6 +84,10 @@ def test_a_moved_unique_line_anchors_the_diff():
     assert (diff.added, diff.removed) == (3, 0)
 
 
+def test_a_unique_line_counts_more_than_many_repeated_ones():
+    assert common_lines(["only", "x", "x", "x"], ["x", "x", "x", "only"]).pairs == [(0, 3)]
+
+
 def test_unchanged_runs_are_folded_beyond_the_context():
     left = [f"line {number}" for number in range(100)]
     right = [*left[:50], "changed", *left[51:]]
@@ -109,14 +112,14 @@ def test_equal_texts_fold_to_one_line():
 
 def test_line_ends_alone_are_a_note_and_no_change():
     diff = compare("a\r\nb\r\n", "a\nb\n")
-    assert size(diff) == 0
+    assert (diff.added, diff.removed) == (0, 0)
     assert diff.notes == ("the line ends differ (CRLF and LF), which is not shown as a change",)
 
 
 def test_missing_texts_and_missing_last_line_ends_are_noted():
     assert compare(None, "a\n").notes == ("there is no left text",)
     assert compare("a", "a\n").notes == ("the left text has no line end after its last line",)
-    assert compare("", "").notes == ()
+    assert compare("", "").notes == compare("", "a\r\n").notes == compare("a\r\n", "").notes == ()
 
 
 def test_only_line_ends_separate_lines():
@@ -126,22 +129,9 @@ def test_only_line_ends_separate_lines():
 
 def test_very_long_lines_are_compared_whole():
     long = "x" * 400_000
-    assert size(compare(f"{long}1\n", f"{long}2\n")) == 2
-    assert size(compare(f"{long}\n", f"{long}\n")) == 0
-
-
-def test_side_by_side_pairs_removed_with_added_lines():
-    rows = side_by_side(compare("a\nb\nc\nd\n", "a\nB\nd\n"))
-    shown = [(row.left and row.left.text, row.right and row.right.text) for row in rows]
-    assert shown == [("a", "a"), ("b", "B"), ("c", None), ("d", "d")]
-
-
-@given(FEW_LINES, FEW_LINES)
-def test_side_by_side_shows_every_line_once(left, right):
-    diff = compare(text_of(left), text_of(right))
-    rows = side_by_side(diff)
-    assert [row.left for row in rows if row.left] == [line for line in diff.lines if line.kind != "added"]
-    assert [row.right for row in rows if row.right] == [line for line in diff.lines if line.kind != "removed"]
+    changed, same = compare(f"{long}1\n", f"{long}2\n"), compare(f"{long}\n", f"{long}\n")
+    assert (changed.added, changed.removed) == (1, 1)
+    assert (same.added, same.removed) == (0, 0)
 
 
 @pytest.mark.parametrize("context", [0, 1, 3])
@@ -183,6 +173,17 @@ def test_hard_cases_take_bounded_work(case: str):
     assert common.work <= WORK_LIMIT + 4 * MANY
     assert [left[at] for at, _ in common.pairs] == [right[at] for _, at in common.pairs]
     assert all(a < c and b < d for (a, b), (c, d) in pairwise(common.pairs))
+
+
+def test_repeated_lines_that_one_side_alone_has_are_no_work():
+    many, one = ["a", *["x"] * 1200, "b"], ["c", "x", "d"]
+    assert not common_lines(many, one).coarse
+    assert not common_lines(one, many).coarse
+
+
+def test_long_texts_of_repeated_lines_that_differ_little_are_no_work():
+    common = common_lines(["a", *["x", "y"] * 600, "b"], ["c", *["y", "x"] * 600, "d"])
+    assert (len(common.pairs), common.coarse) == (1199, False)
 
 
 def test_what_is_too_much_work_is_said_to_be_coarse():

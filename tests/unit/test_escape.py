@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from kbdash.ui.escape import markdown
+from kbdash.web.escape import markdown
 
 NAMES = [
     "<img src=x onerror=alert(1)>", "[a](http://b)", "![i](http://b/x.png)", "$x$", "$$y$$", "_spatters",

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdash import diff, export
-from kbdash.code import decoded
+from kbdash.code import diff, export
+from kbdash.code.language import Language
+from kbdash.code.reader import decoded
+from kbdash.dataset import credit
+from kbdash.dataset.model import Submission
+from kbdash.dataset.source import Source
 from kbdash.engine import KernelBot
-from kbdash.language import Language
-from kbdash.model import Submission
-from kbdash.source import Source
 
 SOURCE = Source("hub", "org/name", {}, "", commit="c0ffee", licence="cc-by-4.0")
 ONE = Submission(
@@ -35,7 +36,7 @@ def test_the_header_names_source_revision_and_licence() -> None:
         "nvfp4_gemm",
         "B200 (on-prem)",
         "1.25e-05 s",
-        export.DATASET_PAGE,
+        credit.DATASET_PAGE,
         "c0ffee",
         "cc-by-4.0",
     ):
@@ -123,3 +124,11 @@ def test_a_text_that_cannot_be_read_is_noted_and_the_rest_written(kb: KernelBot,
     assert facts["file"].iloc[0] == ""
     assert "no submission 1" in facts["notes"].iloc[0]
     assert (tmp_path / facts["file"].iloc[1]).is_file()
+
+
+def test_names_are_no_formulas_in_the_facts(kb: KernelBot, tmp_path: Path) -> None:
+    board = kb.leaderboard("nvfp4_gemm", runner="NVIDIA").head(3)
+    names = ["=HYPERLINK(1)", "@x", "plain\r=1"]
+    export.write_study_set(kb, board.assign(user_name=names), "nvfp4", "nvfp4_gemm", SOURCE, tmp_path)
+    with (tmp_path / "facts.csv").open(newline="") as file:
+        assert [row["user_name"] for row in csv.DictReader(file)] == ["'=HYPERLINK(1)", "'@x", "plain\r=1"]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -105,6 +106,13 @@ def get(hub: LoopbackHub, name: str = DATA, **headers: str) -> httpx2.Response:
 
 def link(hub: LoopbackHub, name: str = DATA) -> str:
     return httpx2.get(hub.url(name)).headers["location"]
+
+
+def receive(address: str, into: bytearray) -> None:
+    """Take what comes, as it comes."""
+    with httpx2.stream("GET", address, timeout=30) as answer:
+        for part in answer.iter_raw():
+            into.extend(part)
 
 
 class TestReading:
@@ -458,6 +466,54 @@ class TestFaults:
         assert total(hub) == 3 * TOTAL
         hub.faults.clear()
         assert get(hub).headers["etag"] == before
+
+    def test_a_replaced_file_may_be_listed_as_such(self, hub: LoopbackHub) -> None:
+        hub.faults.replace(DATA, b"short", listed=True)
+        files = {file.rfilename: file for file in api_of(hub).dataset_info(REPO, files_metadata=True).siblings or ()}
+        assert (files[DATA].size, files[DATA].lfs.sha256) == (5, hashlib.sha256(b"short").hexdigest())
+        hub.faults.clear()
+        files = {file.rfilename: file for file in api_of(hub).dataset_info(REPO, files_metadata=True).siblings or ()}
+        assert files[DATA].size == len(PARQUET)
+
+    def test_a_body_falls_silent_or_trickles_until_cleared(self, hub: LoopbackHub) -> None:
+        for switch_on in (
+            lambda: hub.faults.silent_after(100, "/cdn/*"),
+            lambda: hub.faults.trickle("/cdn/*", byte_every=0.01),
+        ):
+            switch_on()
+            got = bytearray()
+            with ThreadPoolExecutor(1) as pool:
+                waiting = pool.submit(receive, link(hub), got)
+                time.sleep(0.6)
+                assert not waiting.done()
+                hub.faults.clear()
+                with pytest.raises(httpx2.RemoteProtocolError):
+                    waiting.result()
+            assert 2 <= len(got) <= 100
+            assert PARQUET.startswith(bytes(got))
+        assert get(hub).content == PARQUET
+
+    def test_content_is_corrupt_once(self, hub: LoopbackHub) -> None:
+        hub.faults.corrupt("/cdn/*", times=1)
+        spoiled, whole = get(hub), get(hub)
+        assert spoiled.content == bytes(len(PARQUET))
+        assert (spoiled.headers["etag"], whole.content) == (whole.headers["etag"], PARQUET)
+
+    def test_a_rate_limit_is_told_as_the_hub_tells_it(self, hub: LoopbackHub) -> None:
+        hub.faults.fail(429, "*/resolve/*", rate_limit=3)
+        headers = get(hub).headers
+        assert headers["ratelimit"] == '"resolvers";r=0;t=3'
+        assert "retry-after" not in headers
+
+    def test_a_new_connection_may_take_longer(self, hub: LoopbackHub) -> None:
+        hub.faults.connection_latency = 0.3
+        with httpx2.Client() as client:
+            times = []
+            for _ in range(2):
+                begin = time.monotonic()
+                client.get(hub.url("README.md"))
+                times.append(time.monotonic() - begin)
+        assert times[0] >= 0.3 > times[1]
 
     def test_a_hub_that_hangs_answers_nobody_until_cleared(self, hub: LoopbackHub) -> None:
         hub.faults.hang("/api/*")

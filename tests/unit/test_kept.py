@@ -1,17 +1,20 @@
 """Rows that are kept in memory: when, what it costs, and what happens when they cannot be."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 import kbdash
-from kbdash.config import DATASET, Settings
+from kbdash.database import materialising
+from kbdash.database.attach import ALL_LINKABLE, EMPTY
+from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot
-from kbdash.errors import CorruptData
-from kbdash.views import LINKABLE, NOTHING
+from kbdash.errors import CorruptData, DataUnavailable
 from tests.hub import LoopbackHub
 from tests.unit.tables import write_flat
 
@@ -30,12 +33,13 @@ def remote(sample_folder: Path, tmp_path: Path) -> Iterator[tuple[KernelBot, Loo
 
 
 def kept(engine: KernelBot) -> set[str]:
-    return set(
-        engine._database._run("select table_name from duckdb_tables() where database_name = 'kept'", {}).iloc[:, 0]
-    )
+    """Competitions with a copy of their rows, once nothing is being copied."""
+    assert engine._database._materialiser.wait(60.0)
+    tables = engine._database.run("select table_name from duckdb_tables() where database_name = 'materialised'")
+    return {name.partition(" of ")[2].rpartition(" ")[0] for name in tables["table_name"]}
 
 
-def test_from_the_third_question_on_a_file_is_not_asked_again(remote: tuple[KernelBot, LoopbackHub]) -> None:
+def test_after_the_third_question_a_file_is_not_asked_again(remote: tuple[KernelBot, LoopbackHub]) -> None:
     engine, hub = remote
     engine.leaderboard("nvfp4_gemm")
     engine.summary("nvfp4_gemm")
@@ -50,14 +54,68 @@ def test_from_the_third_question_on_a_file_is_not_asked_again(remote: tuple[Kern
     assert hub.counts[NVFP4].requests == 0
 
 
+def test_a_copy_that_fails_is_no_failure_of_a_question(
+    remote: tuple[KernelBot, LoopbackHub], kb: KernelBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The columns of these questions are here already, so nobody who asks them needs the Hub; later it is copied."""
+    engine, hub = remote
+    for ask in (engine.leaderboard, engine.summary):
+        ask("nvfp4_gemm")
+    hub.faults.fail(503, f"*{NVFP4}")
+    monkeypatch.setattr(materialising, "RETRY_SECONDS", 0.0)
+    assert engine.leaderboard("nvfp4_gemm").equals(kb.leaderboard("nvfp4_gemm"))
+    assert engine.ecdf("nvfp4_gemm").equals(kb.ecdf("nvfp4_gemm"))
+    assert kept(engine) == set()
+    assert engine.summary("nvfp4_gemm").equals(kb.summary("nvfp4_gemm"))
+    assert kept(engine) == set()
+    hub.faults.clear()
+    engine.summary("nvfp4_gemm")
+    assert kept(engine) == {"nvfp4"}
+
+
+def test_rows_that_cannot_be_kept_are_read_where_they_lie(tmp_path: Path) -> None:
+    rows = [
+        ROW | {"submission_id": number, "file_name": f"{number * 7919:040x}", "score": 1e-3 + number}
+        for number in range(150_000)
+    ]
+    write_flat(rows, tmp_path / "spring_submissions.parquet")
+    settings = Settings(source=str(tmp_path), cache=tmp_path / "cache", memory_limit="40MB")
+    engine = kbdash.connect(settings=settings)
+    for _ in range(3):
+        for ask in (engine.leaderboard, engine.summary, engine.distribution, engine.ecdf):
+            assert len(ask("fft")) > 0
+    assert kept(engine) == set()
+    assert engine.summary("fft")["rows"].tolist() == [150_000]
+    engine.close()
+
+
+def test_many_rows_are_kept_in_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(materialising, "_SLICE_ROWS", 100)
+    write_flat(
+        [ROW | {"submission_id": number, "score": 1e-3 + number} for number in range(250)],
+        tmp_path / "spring_submissions.parquet",
+    )
+    engine = kbdash.connect(settings=Settings(source=str(tmp_path), cache=tmp_path / "cache"))
+    everything = "from submissions order by file_row"
+    before = engine.sql(everything)
+    for ask in (engine.leaderboard, engine.summary, engine.distribution):
+        ask("fft")
+    assert kept(engine) == {"spring"}
+    assert engine.sql(everything).equals(before)
+    assert len(before) == 250
+    engine.close()
+
+
 def test_kept_rows_give_the_same_answers(kb: KernelBot, sample_folder: Path, tmp_path: Path) -> None:
     fresh = kbdash.connect(settings=Settings(source=str(sample_folder), cache=tmp_path))
     for problem in ("nvfp4_gemm", "vectoradd_v2", "amd-fp8-mm"):
         first = fresh.leaderboard(problem)
         for ask in (fresh.summary, fresh.records, fresh.distribution, fresh.status_over_time):
             ask(problem)
+        kept(fresh)
         assert fresh.leaderboard(problem).equals(first)
         assert kb.leaderboard(problem).equals(first)
+    assert {"nvfp4", "pmpp-v2", "amd-mi300"} <= kept(fresh)
     fresh.close()
 
 
@@ -82,7 +140,7 @@ def test_a_damaged_column_does_not_spoil_the_others(tmp_path: Path) -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("name", [NOTHING, LINKABLE, "ladder", "about"])
+@pytest.mark.parametrize("name", [EMPTY, ALL_LINKABLE, "ladder", "about"])
 def test_a_file_cannot_take_a_name_of_ours(tmp_path: Path, name: str) -> None:
     write_flat([ROW], tmp_path / f"{name}.parquet")
     engine = kbdash.connect(settings=Settings(source=str(tmp_path), cache=tmp_path / "cache"))
@@ -104,3 +162,30 @@ def test_the_same_code_is_found_although_one_file_fails(remote: tuple[KernelBot,
     found = engine.same_code_elsewhere(one)
     assert found.equals(expected[expected["competition"] != "nvfp4"].reset_index(drop=True))
     assert set(engine.unavailable) == {"nvfp4"}
+
+
+def test_a_question_that_lacks_memory_waits_for_the_copy_and_sets_no_file_aside(tmp_path: Path) -> None:
+    rows = [ROW | {"submission_id": number, "user_id": f"{number * 7919:040x}"} for number in range(3_000)]
+    write_flat(rows, tmp_path / "spring_submissions.parquet")
+    settings = Settings(source=str(tmp_path), cache=tmp_path / "cache", memory_limit="40MB", query_seconds=120.0)
+    engine = kbdash.connect(settings=settings)
+    copying = engine._database._materialiser._idle
+    engine.problem_names("spring")
+    fill(engine._database.run, 37e6)
+    copying.clear()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(engine.leaderboard, "fft")
+        with pytest.raises(TimeoutError):
+            asked.result(1.0)
+        copying.set()
+        with pytest.raises(DataUnavailable, match="needs more memory"):
+            asked.result()
+    assert engine.unavailable == {}
+    engine.close()
+
+
+def fill(run: Callable[[str], pd.DataFrame], most: float) -> None:
+    """Take that many bytes of the memory that DuckDB may have."""
+    run("create table ballast (x double)")
+    while run("select sum(memory_usage_bytes) from duckdb_memory()").iloc[0, 0] < most:
+        run("insert into ballast select random() from range(50_000)")

@@ -1,13 +1,15 @@
 """What a text is written in, told from its own words."""
 
 from itertools import pairwise
+from time import thread_time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kbdash.language import embedded_cpp, outer_language, source_lines, techniques
-from kbdash.sample import trap_code
+from kbdash.code.language import MOST_READ, embedded_cpp, outer_language, source_lines, techniques
+from kbdash.code.reader import decoded
+from kbdash.dataset.sample import trap_code
 
 PYTHON = "import torch\n\n\ndef custom_kernel(data):\n    return data[0]\n"
 CUDA = (
@@ -63,6 +65,10 @@ def test_the_file_itself(text: str, language: str) -> None:
         ("import helion\n@helion.kernel()\ndef k(): ...", ("Helion",)),
         ("import torch\nimport triton\n@triton.jit\ndef k(): ...", ("Triton", "PyTorch")),
         ("important = 'torch'", ()),
+        ("k<<<1,\n2>>>(a)", ()),
+        ("a <<< b\nk<<<1, 2>>>(a);", ("CUDA",)),
+        ("<<<>>", ()),
+        ("<<<1>>>", ("CUDA",)),
     ],
 )
 def test_what_it_uses(text: str, names: tuple[str, ...]) -> None:
@@ -95,3 +101,50 @@ def test_ranges_lie_inside_the_text(text: str) -> None:
     found = embedded_cpp(whole)
     assert all(1 <= first <= last <= lines for first, last in found)
     assert all(before[1] <= after[0] for before, after in pairwise(found))
+
+
+MEGABYTE = 1_000_000
+MOST_SECONDS = 1.0  # of this thread's own processor time: others on the machine must not decide
+FROZE_EVERYBODY = 'import torch\n__global__\nx = """' + r"\a" * 40
+FRAGMENTS = (
+    FROZE_EVERYBODY, r"\a", "<", "<<<", "'\\", '"\\', '"""\\', '\\"""', '"""', "'''", "class a", "def a", "def a\n",
+    "import a, ", "from a.", " ", "\n", "\r", "asm ", "#include ", "template ", "extern ", '"""__global__\n"""\n', "#",
+    "@a", "__global__ '", "\\", "\ufffd", "\u0301",
+)  # fmt: skip
+OPENINGS = ("", "class ", "import torch\n__global__\n", 'import torch\n__global__\nx = """', "__global__ '", "asm ")
+
+
+def seconds_to_classify(opening: str, fragment: str, length: int = MEGABYTE) -> float:
+    text = (opening + fragment * (length // len(fragment) + 1))[:length]
+    raw = text.encode("utf-8", "replace")
+    start = thread_time()
+    decoded(raw)
+    return thread_time() - start
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+def test_known_traps_for_patterns_take_linear_time(opening: str) -> None:
+    taken = {fragment: seconds_to_classify(opening, fragment, MEGABYTE // 10) for fragment in FRAGMENTS}
+    assert {fragment: seconds for fragment, seconds in taken.items() if seconds > MOST_SECONDS / 3} == {}
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.sampled_from(OPENINGS) | st.text(max_size=20),
+    st.text(alphabet="\"'\\#<>:;{}()@._, \n\r\taclsdefimport\u0301", min_size=1, max_size=12)
+    | st.text(min_size=1, max_size=8),
+)
+def test_any_repeated_fragment_is_classified_in_a_second(opening: str, fragment: str) -> None:
+    assert seconds_to_classify(opening, fragment) < MOST_SECONDS
+
+
+def test_the_111_bytes_that_froze_everybody() -> None:
+    start = thread_time()
+    assert techniques(FROZE_EVERYBODY) == ("CUDA", "PyTorch")
+    assert embedded_cpp(FROZE_EVERYBODY) == ()
+    assert thread_time() - start < 0.1
+
+
+def test_what_stands_far_behind_is_not_looked_at() -> None:
+    assert techniques("x" * MOST_READ + "\nimport torch\n") == ()
+    assert techniques("x" * (MOST_READ - 20) + "\nimport torch\n") == ("PyTorch",)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kbdash
-from kbdash.config import Settings
+from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
 from tests.unit import comparison, reference
 from tests.unit.reference import Row, Scope
@@ -70,7 +70,7 @@ def engine_over(rows: list[dict[str, Any]]) -> Iterator[tuple[KernelBot, dict[st
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / LEGACY
         write_runs(rows, path)
-        kb = kbdash.connect(name, settings=Settings(cache=Path(name)))
+        kb = kbdash.connect(name, settings=Settings(cache=Path(name), query_seconds=120.0))
         by_problem = reference.grouped(reference.read(path), lambda row: row.problem)
         yield kb, {problem: by_problem.get(problem, []) for problem in BOARDS.values()}
         kb.close()
@@ -99,7 +99,7 @@ def canonical(*rows: dict[str, Any]) -> pd.DataFrame:
     """The canonical rows made of these runs."""
     with tempfile.TemporaryDirectory() as name:
         write_runs(rows, Path(name) / LEGACY)
-        kb = kbdash.connect(name, settings=Settings(cache=Path(name)))
+        kb = kbdash.connect(name, settings=Settings(cache=Path(name), query_seconds=120.0))
         answer = kb.sql("from submissions order by submission_id, runner nulls last")
         kb.close()
         return answer

@@ -2,24 +2,38 @@
 
 import gc
 import threading
-import time
 import weakref
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from kbdash.cache import BYTES, Budget, SharedCache
+from kbdash.code.parquet import CellReader, PageDirectories
 from kbdash.errors import DataUnavailable
-from kbdash.shared import SharedCache
-from kbdash.ui import memo
-from kbdash.ui.memo import MOST_BYTES, made
+from kbdash.web import memo
+from kbdash.web.memo import MOST_BYTES, memoise
 
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> None:
     memo.shared.clear()
+
+
+@pytest.fixture
+def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Semaphore:
+    """Can be taken once for each reader who has come to wait for what another is making."""
+    arrived = threading.Semaphore(0)
+
+    class Watched(Future[Any]):
+        def result(self, timeout: float | None = None) -> Any:
+            arrived.release()
+            return super().result(timeout)
+
+    monkeypatch.setattr("kbdash.cache.Future", Watched)
+    return arrived
 
 
 def room(limit: int = MOST_BYTES) -> SharedCache[str, Any]:
@@ -38,48 +52,70 @@ def test_a_value_is_made_once_and_is_the_same_object() -> None:
     assert len(calls) == 1
 
 
-def test_of_many_at_once_one_makes_it() -> None:
+def test_of_many_at_once_one_makes_it(waiting: threading.Semaphore) -> None:
     kept, calls, gate = room(), [], threading.Event()
 
     def make() -> list[int]:
         calls.append(1)
-        gate.wait(5)
+        gate.wait(30)
         return [7]
 
     with ThreadPoolExecutor(8) as threads:
         asked = [threads.submit(kept.get, "a", make) for _ in range(8)]
+        assert all(waiting.acquire(timeout=30) for _ in range(7))
         gate.set()
         assert len({id(each.result()) for each in asked}) == 1
     assert len(calls) == 1
 
 
-def test_a_failure_reaches_all_who_wait_and_is_not_kept() -> None:
-    kept, started, gate = room(), threading.Event(), threading.Event()
+def test_a_failure_reaches_all_who_wait_and_is_not_kept(waiting: threading.Semaphore) -> None:
+    kept, calls, gate = room(), [], threading.Event()
 
     def fail() -> int:
-        started.set()
-        gate.wait(5)
+        calls.append(1)
+        gate.wait(30)
         raise ValueError("no")
 
     with ThreadPoolExecutor(2) as threads:
-        first = threads.submit(kept.get, "a", fail)
-        started.wait(5)
-        second = threads.submit(kept.get, "a", fail)
+        both = [threads.submit(kept.get, "a", fail) for _ in range(2)]
+        assert waiting.acquire(timeout=30)
         gate.set()
-        for each in (first, second):
+        for each in both:
             with pytest.raises(ValueError, match="no"):
                 each.result()
+    assert len(calls) == 1
     assert "a" not in kept
     assert kept.get("a", lambda: 3) == 3
 
 
 def test_the_longest_unused_goes_when_all_are_too_big() -> None:
-    kept = room(2_500)
+    kept = room(7_500)
     for key in "ab":
         kept.get(key, lambda: np.zeros(1_000, "uint8"))
     kept.get("a", lambda: None)
     kept.get("c", lambda: np.zeros(1_000, "uint8"))
     assert [key in kept for key in "abc"] == [True, False, True]
+
+
+def test_caches_with_one_budget_drop_what_is_oldest_in_any_of_them() -> None:
+    budget = Budget(30)
+    pages, figures = (SharedCache[str, int](20, lambda value: value, budget) for _ in range(2))
+    pages.get("a", lambda: 10)
+    figures.get("b", lambda: 10)
+    pages.get("c", lambda: 10)
+    pages.get("a", lambda: 0)  # used again, so that b is the oldest
+    figures.get("d", lambda: 5)
+    assert ["a" in pages, "b" in figures, "c" in pages, "d" in figures] == [True, False, True, True]
+    assert budget.weight() == 25
+    del pages
+    gc.collect()
+    assert budget.weight() == 5, "what is gone counts no more"
+
+
+def test_what_is_kept_for_pages_and_for_source_texts_has_one_budget() -> None:
+    assert memo.shared in BYTES._caches
+    assert CellReader(PageDirectories())._pages in BYTES._caches
+    assert BYTES.limit == 192 * 2**20
 
 
 def test_what_is_bigger_than_the_whole_room_is_given_but_not_kept() -> None:
@@ -89,7 +125,7 @@ def test_what_is_bigger_than_the_whole_room_is_given_but_not_kept() -> None:
     assert ["small" in kept, "a" in kept] == [True, False]
 
 
-def test_an_interruption_is_the_makers_own() -> None:
+def test_an_interruption_is_the_makers_own(waiting: threading.Semaphore) -> None:
     """Streamlit stops a run by an exception of its own, which must not stop the runs of others."""
 
     class Stopped(BaseException):
@@ -99,14 +135,14 @@ def test_an_interruption_is_the_makers_own() -> None:
 
     def stop() -> int:
         started.set()
-        gate.wait(5)
+        gate.wait(30)
         raise Stopped
 
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(kept.get, "a", stop)
-        started.wait(5)
+        assert started.wait(30)
         second = threads.submit(kept.get, "a", lambda: 5)
-        time.sleep(0.1)
+        assert waiting.acquire(timeout=30)
         gate.set()
         with pytest.raises(Stopped):
             first.result()
@@ -117,21 +153,26 @@ def test_an_interruption_is_the_makers_own() -> None:
 
 def test_frames_are_told_apart_by_identity() -> None:
     one, twin, other = (pd.DataFrame({"n": values}) for values in ([1, 2], [1, 2], [5, 5]))
-    assert [made(total, one), made(total, twin), made(total, other), made(total, one, plus=1)] == [3, 3, 10, 4]
+    assert [memoise(total, one), memoise(total, twin), memoise(total, other), memoise(total, one, plus=1)] == [
+        3,
+        3,
+        10,
+        4,
+    ]
     assert len(memo.shared) == 4
-    assert made(total, other) == 10
+    assert memoise(total, other) == 10
     assert len(memo.shared) == 4
 
 
 def test_a_new_frame_in_an_old_ones_place_is_never_taken_for_it() -> None:
     """Python gives the address of a frame that is gone to the next one."""
     for value in range(300):
-        assert made(total, pd.DataFrame({"n": [value]})) == value
+        assert memoise(total, pd.DataFrame({"n": [value]})) == value
 
 
 def test_what_is_kept_does_not_keep_its_frames() -> None:
     frame = pd.DataFrame({"n": [1]})
-    made(total, frame)
+    memoise(total, frame)
     gone = weakref.ref(frame)
     del frame
     gc.collect()

@@ -18,8 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kbdash.code.parquet import LocalBytes
 from kbdash.errors import DataUnavailable
-from kbdash.parquet import LocalBytes
 from tests.unit.parquet_samples import (
     CODECS,
     NUMBER_ENCODINGS,
@@ -30,6 +30,7 @@ from tests.unit.parquet_samples import (
     expected_cells,
     fresh_reader,
     numbered_texts,
+    read_cells,
 )
 
 TEXTS = ["", "a", None, "ünïcode ✓ 𖤐", "x = 1\n" * 700, None, "南北绿豆糕" * 40, "\0tail", "y" * 5000] * 9
@@ -42,7 +43,7 @@ def check_all(data: bytes, column: str = "code") -> None:
     expected = expected_cells(data, column)
     rows = list(range(len(expected)))
     Random(len(data)).shuffle(rows)
-    cells = fresh_reader().read_many(MemoryBytes(data), column, rows)
+    cells = read_cells(fresh_reader(), MemoryBytes(data), column, rows)
     assert cells == [expected[row] for row in rows]
 
 
@@ -142,15 +143,7 @@ def test_files_of_another_writer(tmp_path: Path, options: str) -> None:
     duckdb_file(str(path), f"{query} from range(5000) t(i)", options)
     expected = expected_cells(path.read_bytes())
     rows = [*range(0, 5000, 37), 4999]
-    assert fresh_reader().read_many(LocalBytes(path), "code", rows) == [expected[row] for row in rows]
-
-
-def test_rows_come_in_the_order_asked_for_also_twice() -> None:
-    words = numbered_texts(50)
-    source = MemoryBytes(Layout(batch_rows=5, page_bytes=1).write(words, pa.string()))
-    cells = fresh_reader().read_many(source, "code", [40, 3, 40, 0])
-    assert cells == [words[row].encode() for row in (40, 3, 40, 0)]
-    assert len(set(source.ranges)) == len(source.ranges)
+    assert read_cells(fresh_reader(), LocalBytes(path), "code", rows) == [expected[row] for row in rows]
 
 
 @pytest.mark.parametrize("row", [-1, 50, 10**12])
@@ -187,17 +180,22 @@ def test_empty_file() -> None:
 def test_cache_stays_within_its_bound_and_gives_back_the_oldest() -> None:
     words = numbered_texts(40, lambda _: 10_000)
     source = MemoryBytes(Layout(codec="none", batch_rows=4, page_bytes=1).write(words, pa.string()))
-    reader = fresh_reader(cache_bytes=150_000)
+    reader = fresh_reader(cache_bytes=150_000)  # three pages of 40 kB
+    reader.directories.build(source, "code")
+    source.ranges.clear()
     for row in (*range(40), *range(39, -1, -1)):
         assert reader.read(source, "code", row) == words[row].encode()
-        assert 0 < reader.cached_bytes <= 150_000
+    assert len(source.ranges) == 10 + 7
 
 
 def test_page_larger_than_the_cache_is_read_and_not_kept() -> None:
     words = numbered_texts(4, lambda _: 10_000)
-    reader = fresh_reader(cache_bytes=1000)
-    assert reader.read(MemoryBytes(Layout().write(words, pa.string())), "code", 2) == words[2].encode()
-    assert reader.cached_bytes == 0
+    source, reader = MemoryBytes(Layout().write(words, pa.string())), fresh_reader(cache_bytes=1000)
+    reader.directories.build(source, "code")
+    source.ranges.clear()
+    for _ in range(2):
+        assert reader.read(source, "code", 2) == words[2].encode()
+    assert len(source.ranges) == 2
 
 
 def test_twenty_readers_of_a_page_fetch_it_once() -> None:
@@ -221,9 +219,11 @@ def test_twenty_readers_of_a_page_fetch_it_once() -> None:
 def test_values_repeated_by_a_dictionary_are_not_unfolded() -> None:
     big = "w" * 100_000
     source = MemoryBytes(Layout(encoding="DICTIONARY").write([big] * 400, pa.string()))
-    reader = fresh_reader()
+    reader = fresh_reader(cache_bytes=200_000)
     assert reader.read(source, "code", 399) == big.encode()
-    assert reader.cached_bytes < 200_000
+    source.ranges.clear()
+    assert reader.read(source, "code", 0) == big.encode()
+    assert source.ranges == []  # unfolded they would take 40 MB and not be kept
 
 
 class HeldBytes(MemoryBytes):
@@ -242,7 +242,7 @@ class HeldBytes(MemoryBytes):
         return super()._fetch(offset, length)
 
 
-def test_dictionary_can_be_had_while_all_page_makers_are_busy() -> None:
+def test_whoever_waits_for_bytes_holds_up_nobody_else() -> None:
     words = numbered_texts(64, lambda _: 2000) * 4
     layout = Layout(encoding="DICTIONARY", batch_rows=64, page_bytes=1)
     source = HeldBytes(layout.write(words, pa.string()))
@@ -256,6 +256,8 @@ def test_dictionary_can_be_had_while_all_page_makers_are_busy() -> None:
             source.waiting.get(timeout=30)
         try:
             assert pool.submit(reader.read, source, "code", 1).result(timeout=30) == words[1].encode()
+            other = MemoryBytes(layout.write(words, pa.string()), version="2")
+            assert pool.submit(reader.read, other, "code", 70).result(timeout=30) == words[70].encode()
         finally:
             source.let_go.set()
     assert [cell.result() for cell in slow] == [words[page.first_row].encode() for page in pages[1:3]]

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kbdash.code.parquet import Cell, PageDirectories, as_parquet
+from kbdash.code.parquet.pages import Codec, read_page_header
+from kbdash.code.parquet.rle import check_indices, count_ones, delta_end
+from kbdash.code.parquet.thrift import binary, i32, i64, listed, struct_of, varint
 from kbdash.errors import CorruptData, KbdashError
-from kbdash.parquet import Cell, PageDirectories, wrap
-from kbdash.parquet.pages import read_page_header
-from kbdash.parquet.runs import check_indices, count_ones, delta_end
-from kbdash.parquet.thrift import varint
 from tests.unit.parquet_samples import TEXT_ENCODINGS, Layout, MemoryBytes, fresh_reader, numbered_texts, raw
 
 ROWS = 14
@@ -113,6 +113,53 @@ def test_every_bit_of_the_first_page_headers(version: str) -> None:
             assert outcome(flipped(data, at, bit), 8, whole=False) in (TEXTS[8].encode(), WRONG)
 
 
+UNEVEN = [16, 16, 8, 16, 16, 8, 16, 16]  # rows of the pages of one row group
+
+
+def with_counts(counts: dict[int, int], *, codec: Codec, optional: bool) -> bytes:
+    """A file of one page per entry of UNEVEN, of which some claim another number of values than they hold."""
+    body, first = bytearray(b"PAR1"), 0
+    for number, rows in enumerate(UNEVEN):
+        texts = [text.encode() for text in COUNTED[first : first + rows]]
+        first += rows
+        runs = varint(rows << 1) + b"\x01"
+        plain = (len(runs).to_bytes(4, "little") + runs if optional else b"") + b"".join(
+            len(text).to_bytes(4, "little") + text for text in texts
+        )
+        packed = pa.Codec("snappy").compress(plain, asbytes=True) if codec is Codec.SNAPPY else plain
+        facts = {1: i32(counts.get(number, rows)), 2: i32(0), 3: i32(3), 4: i32(3)}
+        body += struct_of({1: i32(0), 2: i32(len(plain)), 3: i32(len(packed)), 5: struct_of(facts)})[1] + packed
+    rows = sum(UNEVEN)
+    column = {1: i32(6), 2: listed([i32(0)]), 3: listed([binary(b"code")]), 4: i32(codec), 5: i64(rows)}
+    column |= {6: i64(len(body) - 4), 7: i64(len(body) - 4), 9: i64(4)}
+    group = {1: listed([struct_of({2: i64(4), 3: struct_of(column)})]), 2: i64(0), 3: i64(rows)}
+    root = struct_of({4: binary(b"root"), 5: i32(1)})
+    leaf = struct_of({1: i32(6), 3: i32(int(optional)), 4: binary(b"code")})
+    facts = {1: i32(2), 2: listed([root, leaf]), 3: i64(rows), 4: listed([struct_of(group)])}
+    footer = struct_of(facts)[1]
+    return bytes(body) + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+COUNTED = numbered_texts(sum(UNEVEN), lambda row: 40 + row % 9)
+
+
+@pytest.mark.parametrize("codec", [Codec.UNCOMPRESSED, Codec.SNAPPY])
+@pytest.mark.parametrize("optional", [True, False])
+@pytest.mark.parametrize("whole", [True, False])
+def test_wrong_counts_in_page_headers_never_give_another_row(codec: Codec, optional: bool, whole: bool) -> None:
+    """Also a count that is as wrong as to look like those before it: 8 that claims to be 16."""
+    sound = with_counts({}, codec=codec, optional=optional)
+    assert [outcome(sound, row, whole=whole) for row in (0, 39, 40, 111)] == [
+        COUNTED[row].encode() for row in (0, 39, 40, 111)
+    ]
+    for number, claim in product(range(len(UNEVEN)), (0, 1, 7, 8, 9, 15, 16, 17, 24, 112)):
+        if claim == UNEVEN[number]:
+            continue
+        damaged = with_counts({number: claim}, codec=codec, optional=optional)
+        for row in range(0, sum(UNEVEN), 5):
+            assert outcome(damaged, row, whole=whole) in (COUNTED[row].encode(), WRONG), (number, claim, row)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(LAYOUTS), st.data())
 def test_cut_and_overwritten_files_are_refused_or_read_right(layout: Layout, draw: st.DataObject) -> None:
@@ -149,7 +196,7 @@ def test_encrypted_file_is_named_so() -> None:
 
 
 def test_front_coded_texts_cannot_unfold_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wrap, "MAX_PAGE_BYTES", 1 << 20)
+    monkeypatch.setattr(as_parquet, "ORDINARY_PAGE_BYTES", 1 << 20)
     bomb = Layout(encoding="DELTA_BYTE_ARRAY").write(["x" * 100_000] * 200, pa.string())
     assert len(bomb) < 200_000
     before = pa.total_allocated_bytes()

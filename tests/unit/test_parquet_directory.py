@@ -8,18 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from threading import Event
 
 import pyarrow as pa
 import pytest
 
+from kbdash.code.parquet import CellReader, PageDirectories, PageDirectory
+from kbdash.code.parquet.directory import PageGroup, empty_directory
+from kbdash.code.parquet.page_scan import extend
+from kbdash.code.parquet.pages import Codec, Encoding, PageKind
+from kbdash.code.parquet.store import DirectoryStore
+from kbdash.code.parquet.thrift import binary, i32, struct_of
 from kbdash.errors import CorruptData, DataUnavailable
-from kbdash.parquet import CellReader, PageDirectories, PageDirectory
-from kbdash.parquet.directory import PageGroup
-from kbdash.parquet.hops import extend
-from kbdash.parquet.pages import Codec, Encoding, PageKind
-from kbdash.parquet.store import DirectoryStore
-from kbdash.parquet.thrift import binary, i32, struct_of
 from tests.unit.parquet_samples import Layout, MemoryBytes, numbered_texts
 
 # Pages of 100 kB: too large to be swept up several at a time, so every one costs a hop.
@@ -48,10 +49,10 @@ def test_offset_index_agrees_with_hops_and_saves_them(encoding: str) -> None:
     layout = replace(HOPPED, index=True, encoding=encoding, dictionary_bytes=90_000)
     source = MemoryBytes(layout.write(TEXTS, pa.large_string()))
     directories = PageDirectories()
-    footer_only = directories.known(source, "code").groups
+    footer_only = empty_directory("", "", source.size, directories.footer(source).column("code")).groups
     indexed = directories.build(source, "code").groups
     assert source.requests == 1 + len(indexed)
-    hopped = [extend(source, replace(group, index=None), requests=1000) for group in footer_only]
+    hopped = [extend(source, replace(group, index=None), optional=True, requests=1000) for group in footer_only]
     assert [group.dictionary for group in indexed] == [group.dictionary for group in hopped]
     for by_index, by_hops in zip(indexed, hopped, strict=True):
         found = [(page.offset, page.total, page.first_row, page.rows) for page in by_index.pages]
@@ -61,7 +62,7 @@ def test_offset_index_agrees_with_hops_and_saves_them(encoding: str) -> None:
 def test_only_the_way_to_the_row_is_hopped(data: bytes) -> None:
     source, directories = MemoryBytes(data), PageDirectories()
     assert CellReader(directories).read(source, "code", 305) == TEXTS[305].encode()
-    known = directories.known(source, "code")
+    known = directories.place(source, "code", 305).directory
     assert [group.known_rows for group in known.groups] == [0, 60, 0]
     assert not known.complete
 
@@ -72,7 +73,7 @@ def test_known_part_is_read_without_further_hops(data: bytes) -> None:
     reader.read(source, "code", 99)
     source.ranges.clear()
     assert reader.read(source, "code", 42) == TEXTS[42].encode()
-    page = directories.known(source, "code").groups[0].pages[4]
+    page = directories.place(source, "code", 42).page
     assert source.ranges == [(page.offset, page.total)]
 
 
@@ -83,23 +84,32 @@ def test_small_pages_are_swept_up_many_at_a_time() -> None:
     assert source.requests <= 4
 
 
-def test_uneven_pages_are_not_trusted_until_the_group_adds_up() -> None:
-    uneven = numbered_texts(60, lambda row: 12_000 if row % 3 else 90_000)
-    layout = Layout(codec="none", group_rows=60, batch_rows=3, page_bytes=120_000, optional=False)
-    source, directories = MemoryBytes(layout.write(uneven, pa.string())), PageDirectories()
-    directory = directories.build(source, "code")
-    pages = directory.groups[0].pages
-    partial = replace(directory.groups[0], pages=pages[:3], position=pages[3].offset)
-    assert partial.page_of(0) == pages[0]
-    odd_one = replace(partial, pages=(replace(pages[0], rows=pages[0].rows + 1), *pages[1:3]))
-    assert odd_one.page_of(pages[1].first_row) is None
-    assert odd_one.page_of(0) is not None  # its own header is checked when it is read
+def test_pages_that_do_not_repeat_their_count_are_not_trusted_until_the_group_adds_up(data: bytes) -> None:
+    group = PageDirectories().build(MemoryBytes(data), "code").groups[0]
+    pages = group.pages
+    partial = replace(group, pages=pages[:3], position=pages[3].offset)
+    assert partial.page_of(pages[2].first_row) == pages[2]
+    unsure = replace(partial, pages=(pages[0], replace(pages[1], counted=False), pages[2]))
+    assert unsure.page_of(pages[1].first_row) is not None  # its own count is checked when it is read
+    assert unsure.page_of(pages[2].first_row) is None
+
+
+@pytest.mark.parametrize("optional", [True, False])
+@pytest.mark.parametrize("codec", ["none", "snappy", "zstd"])
+def test_only_columns_with_levels_can_be_read_before_all_pages_are_known(codec: str, optional: bool) -> None:
+    layout = replace(HOPPED, codec=codec, optional=optional)
+    random = Random(1)
+    texts = [random.randbytes(5_000).hex() for _ in TEXTS]
+    source, directories = MemoryBytes(layout.write(texts, pa.large_string())), PageDirectories()
+    assert CellReader(directories).read(source, "code", 55) == texts[55].encode()
+    known = directories.place(source, "code", 55).directory.groups[0].known_rows
+    assert known == (60 if optional and codec != "zstd" else 250)
 
 
 def test_directory_is_kept_and_used_again(data: bytes, tmp_path: Path) -> None:
     built = PageDirectories(tmp_path).build(MemoryBytes(data), "code")
     source = MemoryBytes(data)
-    assert PageDirectories(tmp_path).known(source, "code") == built
+    assert PageDirectories(tmp_path).place(source, "code", 599).directory == built
     assert source.requests == 0
     assert stored(tmp_path)[0].stat().st_size < 60 * 60
 
@@ -149,9 +159,12 @@ def test_many_who_ask_share_one_build(data: bytes) -> None:
 
 def test_columns_of_a_file_share_its_footer(data: bytes) -> None:
     source, directories = MemoryBytes(data), PageDirectories()
-    directories.known(source, "code")
-    directories.known(source, "row")
-    assert source.requests == 1
+    assert directories.place(source, "code", 0).page.rows == 10
+    requests = source.requests
+    source.ranges.clear()
+    directories.place(source, "row", 0)
+    assert source.requests == requests + 1
+    assert source.ranges[0][0] < source.size - 100_000  # a page header, and not the footer again
 
 
 ALTERATIONS: dict[str, Callable[[bytes], bytes]] = {
@@ -160,7 +173,7 @@ ALTERATIONS: dict[str, Callable[[bytes], bytes]] = {
     "not JSON": lambda _: b"\xff\xfe",
     "no directory": lambda _: b"[]",
     "a digit changed": lambda text: text.replace(b'"rows":250', b'"rows":251', 1),
-    "another format": lambda text: text.replace(b"kbdash pages 1", b"kbdash pages 9"),
+    "another format": lambda text: text.replace(b"kbdash pages 2", b"kbdash pages 1"),
     "nested without end": lambda _: b"[" * 100_000,
 }
 
@@ -194,7 +207,7 @@ def test_directory_that_the_file_contradicts_is_rebuilt(data: bytes, tmp_path: P
     wrong = replace(built, groups=(_moved(built.groups[0]), *built.groups[1:]))
     DirectoryStore(tmp_path / "pages").save(source, wrong)
     directories = PageDirectories(tmp_path)
-    assert directories.known(source, "code") == wrong
+    assert directories.place(source, "code", 15).directory == wrong
     assert CellReader(directories).read(source, "code", 15) == TEXTS[15].encode()
 
 
@@ -237,7 +250,7 @@ def _header(payload: int, *, values: int = 1, statistics: int = 0, kind: int = 0
 @pytest.mark.parametrize("length", [10, 4_009, 8_150, 8_192, 20_000, 900_000])
 def test_long_headers_are_read_to_their_end(length: int) -> None:
     source, group = _chunk(_header(5, statistics=length), payload=b"12345")
-    (page,) = extend(source, group, requests=8).pages
+    (page,) = extend(source, group, optional=False, requests=8).pages
     assert page.header_bytes == source.size - 4 - 5 - 4
     assert (page.encoding, page.kind, page.rows) == (Encoding.PLAIN, PageKind.DATA, 1)
     assert source.requests <= 5
@@ -262,7 +275,7 @@ def test_long_headers_are_read_to_their_end(length: int) -> None:
 def test_chunks_that_do_not_add_up(headers: list[bytes], rows: int) -> None:
     source, group = _chunk(*headers, payload=b"12345", rows=rows)
     with pytest.raises(CorruptData):
-        extend(source, group, requests=100)
+        extend(source, group, optional=False, requests=100)
 
 
 def test_directory_is_plain_data() -> None:

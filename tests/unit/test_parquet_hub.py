@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import httpx2
 import pyarrow as pa
 import pytest
 
-from kbdash.errors import CorruptData, DataUnavailable
-from kbdash.model import DataFile
-from kbdash.parquet import ByteSource, CellReader, HttpBytes, LocalBytes, PageDirectories, hub_client, open_bytes
+from kbdash.code.parquet import ByteSource, CellReader, LocalBytes, PageDirectories
+from kbdash.dataset.http import HttpBytes, HttpClient, Remote, SourceFiles, reading, remote
+from kbdash.dataset.model import DataFile
+from kbdash.errors import ContentChanged, CorruptData, DataUnavailable
 from tests.hub import LoopbackHub
 from tests.unit.parquet_samples import Layout, fresh_reader, numbered_texts
 
@@ -34,9 +35,10 @@ def hub(tmp_path: Path) -> Iterator[LoopbackHub]:
 
 
 @pytest.fixture
-def client() -> Iterator[httpx2.Client]:
-    with hub_client() as client:
-        yield client
+def client() -> Iterator[HttpClient]:
+    client = HttpClient()
+    yield client
+    client.close()
 
 
 class Clock:
@@ -45,7 +47,7 @@ class Clock:
     def __init__(self) -> None:
         self.waits: list[float] = []
 
-    def sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
 
 
@@ -55,7 +57,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def source(hub: LoopbackHub, client: httpx2.Client, clock: Clock) -> HttpBytes:
+def source(hub: LoopbackHub, client: HttpClient, clock: Clock) -> HttpBytes:
     return HttpBytes(hub.url(NAME), size=len(DATA), version=hub.commit, client=client, sleep=clock.sleep)
 
 
@@ -69,7 +71,7 @@ def known_directory(hub: LoopbackHub, source: ByteSource) -> CellReader:
 
 def test_cell_costs_one_page_and_its_neighbour_nothing(hub: LoopbackHub, source: HttpBytes) -> None:
     reader = known_directory(hub, source)
-    page = reader.directories.known(source, "code").groups[1].pages[2]
+    page = reader.directories.build(source, "code").groups[1].pages[2]
     assert reader.read(source, "code", 410) == TEXTS[410].encode()
     count = hub.counts[NAME]
     assert count.ranges == ((page.offset, page.offset + page.total - 1),)
@@ -100,7 +102,7 @@ def test_cold_reader_asks_for_link_footer_headers_and_page(hub: LoopbackHub, sou
 
 
 def test_directory_on_disk_spares_everything_but_the_page(
-    hub: LoopbackHub, source: HttpBytes, client: httpx2.Client, tmp_path: Path
+    hub: LoopbackHub, source: HttpBytes, client: HttpClient, tmp_path: Path
 ) -> None:
     PageDirectories(tmp_path).build(source, "code")
     again = HttpBytes(hub.url(NAME), size=len(DATA), version=hub.commit, client=client)
@@ -113,10 +115,7 @@ def test_signed_link_and_connection_are_used_again(
     hub: LoopbackHub, source: HttpBytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connections: list[Any] = []
-    connect = socket.create_connection
-    monkeypatch.setattr(
-        socket, "create_connection", lambda *args, **named: connections.append(args) or connect(*args, **named)
-    )
+    monkeypatch.setattr(hub._server, "_greeting_seconds", lambda: connections.append(1) or 0.0)
     for offset in range(0, 4000, 200):
         assert source.read(offset, 100) == DATA[offset : offset + 100]
     assert hub.counts[NAME].redirects == 1
@@ -124,13 +123,13 @@ def test_signed_link_and_connection_are_used_again(
     assert len(connections) == 2  # one to the Hub, one to where the link leads
 
 
-def test_token_opens_a_gated_dataset_and_never_leaves_the_hub(tmp_path: Path, client: httpx2.Client) -> None:
+def test_token_opens_a_gated_dataset_and_never_leaves_the_hub(tmp_path: Path, client: HttpClient) -> None:
     (tmp_path / NAME).write_bytes(DATA)
     with LoopbackHub(tmp_path, token=TOKEN, gated=True) as hub:
         options = {"size": len(DATA), "version": hub.commit, "client": client}
         assert HttpBytes(hub.url(NAME), token=TOKEN, **options).read(4, 50) == DATA[4:54]
         assert hub.counts.tokens_at_cdn == 0
-        with pytest.raises(DataUnavailable, match="refuses access") as refused:
+        with pytest.raises(DataUnavailable, match="refused access") as refused:
             HttpBytes(hub.url(NAME), **options).read(4, 50)
         assert "HF_TOKEN" in refused.value.advice
 
@@ -177,11 +176,11 @@ def test_link_that_is_refused_for_good(hub: LoopbackHub, source: HttpBytes) -> N
 @pytest.mark.parametrize(
     ("status", "words", "advice"),
     [
-        (401, "refuses access", "HF_TOKEN"),
-        (403, "refuses access", "HF_TOKEN"),
-        (404, "has no nvidia", "HF_TOKEN"),
-        (410, "has no nvidia", "gone"),
-        (418, "answers 418", "try again"),
+        (401, "refused access", "HF_TOKEN"),
+        (403, "refused access", "HF_TOKEN"),
+        (404, "no longer has nvidia", "HF_TOKEN"),
+        (410, "no longer has nvidia", "newest revision"),
+        (418, "answered 418", "try again"),
     ],
 )
 def test_refusals_are_told_at_once(
@@ -221,7 +220,7 @@ def test_hub_says_how_long_to_wait(hub: LoopbackHub, source: HttpBytes, clock: C
 
 def test_wait_that_is_too_long_is_told_instead(hub: LoopbackHub, source: HttpBytes, clock: Clock) -> None:
     hub.faults.fail(429, "/cdn/*", retry_after=3600)
-    with pytest.raises(DataUnavailable, match="too many requests") as busy:
+    with pytest.raises(DataUnavailable, match="slow down") as busy:
         source.read(0, 10)
     assert "3600 seconds" in busy.value.advice
     assert clock.waits == []
@@ -234,16 +233,21 @@ def test_body_that_is_cut_is_asked_for_again(hub: LoopbackHub, source: HttpBytes
 
 def test_body_that_is_always_cut(hub: LoopbackHub, source: HttpBytes) -> None:
     hub.faults.cut_after(1000, "/cdn/*")
-    with pytest.raises(DataUnavailable, match="connection broke"):
+    with pytest.raises(DataUnavailable, match="broke off"):
         source.read(0, 50_000)
     assert source.read(0, 900) == DATA[:900]
 
 
-def test_server_that_ignores_ranges_is_not_listened_to(hub: LoopbackHub, source: HttpBytes) -> None:
+def test_server_that_ignores_ranges_sends_small_files_only(
+    hub: LoopbackHub, source: HttpBytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hub.faults.ignore_range = True
+    assert source.read(20, 10) == DATA[20:30]
+    assert source.bytes_read == len(DATA)
+    monkeypatch.setattr(remote, "_SMALL_BYTES", len(DATA) - 1)
     with pytest.raises(DataUnavailable, match="ignores byte ranges"):
         source.read(0, 10)
-    assert source.bytes_read == 0
+    assert source.bytes_read == len(DATA)
     assert source.read(0, len(DATA)) == DATA  # all of it was asked for, so all of it is right
 
 
@@ -261,7 +265,7 @@ def test_replaced_file_is_noticed(hub: LoopbackHub, source: HttpBytes, other: by
 
 
 @pytest.mark.parametrize("size", [len(DATA) - 1, len(DATA) + 100])
-def test_size_that_is_not_the_files(hub: LoopbackHub, client: httpx2.Client, size: int) -> None:
+def test_size_that_is_not_the_files(hub: LoopbackHub, client: HttpClient, size: int) -> None:
     for hub.faults.redirect in (True, False):
         with pytest.raises(CorruptData, match="was replaced"):
             HttpBytes(hub.url(NAME), size=size, version="1", client=client).read(size - 50, 50)
@@ -276,12 +280,79 @@ def test_hub_that_vanishes_and_comes_back(hub: LoopbackHub, source: HttpBytes, c
     assert source.read(0, 10) == DATA[:10]
 
 
-def test_hub_that_never_answers(hub: LoopbackHub, clock: Clock) -> None:
+SILENCES: Mapping[str, Callable[[LoopbackHub], None]] = {
+    "no answer": lambda hub: hub.faults.hang(),
+    "no answer of the storage": lambda hub: hub.faults.hang("/cdn/*"),
+    "silent in the middle": lambda hub: hub.faults.silent_after(100, "/cdn/*"),
+    "one byte at a time": lambda hub: hub.faults.trickle("/cdn/*", byte_every=0.02),
+}
+
+
+@pytest.mark.parametrize("fault", SILENCES.values(), ids=SILENCES)
+def test_read_ends_in_time_whatever_the_hub_does(
+    hub: LoopbackHub, source: HttpBytes, fault: Callable[[LoopbackHub], None]
+) -> None:
+    fault(hub)
+    begin = time.monotonic()
+    with reading(0.6), pytest.raises(DataUnavailable, match="did not answer in time"):
+        source.read(0, 5000)
+    assert 0.5 < time.monotonic() - begin < 1.6
+    hub.faults.clear()
+    assert source.read(0, 5000) == DATA[:5000]
+
+
+def test_earlier_deadline_holds_inside_a_later_one(hub: LoopbackHub, source: HttpBytes) -> None:
     hub.faults.hang()
-    with httpx2.Client(timeout=0.05) as client:
-        source = HttpBytes(hub.url(NAME), size=len(DATA), version="1", client=client, sleep=clock.sleep)
-        with pytest.raises(DataUnavailable, match="did not answer in time"):
-            source.read(0, 10)
+    begin = time.monotonic()
+    with reading(0.3), reading(30.0), pytest.raises(DataUnavailable, match="in time"):
+        source.read(0, 10)
+    assert time.monotonic() - begin < 1.3
+
+
+def test_immediate_retry_is_not_repeated_without_end(hub: LoopbackHub, source: HttpBytes, clock: Clock) -> None:
+    hub.faults.fail(503, "/cdn/*", retry_after=0)
+    with pytest.raises(DataUnavailable, match="503"):
+        source.read(0, 10)
+    assert hub.counts[NAME].errors == 4
+    assert clock.waits == [0.2, 1.0, 3.0]
+
+
+def test_rate_limit_of_the_hub_is_waited_for(hub: LoopbackHub, source: HttpBytes, clock: Clock) -> None:
+    hub.faults.fail(429, "*/resolve/*", times=2, rate_limit=3)
+    assert source.read(0, 10) == DATA[:10]
+    assert clock.waits == [3.0, 3.0]
+
+
+def test_wait_that_the_deadline_does_not_allow_is_told_at_once(hub: LoopbackHub, source: HttpBytes) -> None:
+    hub.faults.fail(429, "*/resolve/*", rate_limit=3)
+    begin = time.monotonic()
+    with reading(2.0), pytest.raises(DataUnavailable, match="slow down") as busy:
+        source.read(0, 10)
+    assert time.monotonic() - begin < 1.0
+    assert "3 seconds" in busy.value.advice
+
+
+def test_content_that_is_not_that_of_the_version_is_refused_on_the_first_read(
+    hub: LoopbackHub, client: HttpClient
+) -> None:
+    digest = hashlib.sha256(DATA).hexdigest()
+    for hub.faults.redirect in (True, False):
+        for version, fits in ((digest, True), ("0" * 64, False)):
+            source = HttpBytes(hub.url(NAME), size=len(DATA), version=version, client=client)
+            if fits:
+                assert source.read(0, 4) == DATA[:4]
+                continue
+            with pytest.raises(ContentChanged, match="was replaced"):
+                source.read(0, 4)
+
+
+def test_link_is_asked_for_once_an_hour(hub: LoopbackHub, source: HttpBytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(5):
+        source.read(0, 10)
+    assert hub.counts[NAME].redirects == 1
+    source._link.good_until = 0.0
+    assert source.read(0, 10) == DATA[:10]
+    assert hub.counts[NAME].redirects == 2
 
 
 def test_failed_directory_is_resumed_when_the_hub_is_back(hub: LoopbackHub, source: HttpBytes, tmp_path: Path) -> None:
@@ -294,22 +365,24 @@ def test_failed_directory_is_resumed_when_the_hub_is_back(hub: LoopbackHub, sour
     assert directories.build(source, "code").complete
 
 
-def test_data_files_open_by_their_location(hub: LoopbackHub, client: httpx2.Client) -> None:
-    remote = open_bytes(DataFile(NAME, hub.url(NAME), len(DATA), hub.commit), client=client)
-    local = open_bytes(DataFile(NAME, str(hub.folder / NAME), len(DATA), "9-9"), client=client)
-    assert isinstance(remote, HttpBytes)
-    assert isinstance(local, LocalBytes)
-    for source in (remote, local):
+def test_data_files_open_by_their_location(hub: LoopbackHub, client: HttpClient, tmp_path: Path) -> None:
+    path = hub.folder / NAME
+    version = f"{len(DATA)}-{path.stat().st_mtime_ns}"
+    at_hub = DataFile(NAME, hub.url(NAME), len(DATA), hub.commit)
+    remotely = SourceFiles({NAME: at_hub}, Remote(client, None, tmp_path, 1 << 20)).open(NAME)
+    locally = SourceFiles({NAME: DataFile(NAME, str(path), len(DATA), version)}).open(NAME)
+    assert isinstance(locally, LocalBytes)
+    for source in (remotely, locally):
         assert (source.name, source.size) == (NAME, len(DATA))
         assert fresh_reader().read(source, "code", 599) == TEXTS[599].encode()
-    assert (remote.version, local.version) == (hub.commit, "9-9")
-    with pytest.raises(CorruptData, match="since it was listed"):
-        open_bytes(DataFile(NAME, str(hub.folder / NAME), len(DATA) + 1, "9-9"), client=client)
+    assert (remotely.version, locally.version) == (hub.commit, version)
+    with pytest.raises(ContentChanged, match="since it was listed"):
+        SourceFiles({NAME: DataFile(NAME, str(path), len(DATA), "9-9")}).open(NAME)
 
 
-def test_client_that_was_closed_meanwhile(source: HttpBytes, client: httpx2.Client, clock: Clock) -> None:
+def test_client_that_was_closed_meanwhile(source: HttpBytes, client: HttpClient, clock: Clock) -> None:
     assert source.read(0, 10) == DATA[:10]
     client.close()
-    with pytest.raises(DataUnavailable, match="no longer open"):
+    with pytest.raises(DataUnavailable, match="source was closed"):
         source.read(0, 10)
     assert clock.waits == []

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdash.errors import CorruptData
-from kbdash.parquet.pages import PageKind, read_offset_index, read_page_header
-from kbdash.parquet.thrift import (
+from kbdash.code.parquet.pages import PageKind, read_offset_index, read_page_header
+from kbdash.code.parquet.thrift import (
     Shape,
     Truncated,
     binary,
@@ -22,6 +21,7 @@ from kbdash.parquet.thrift import (
     struct_of,
     varint,
 )
+from kbdash.errors import CorruptData
 
 WHOLE: Shape = {1: None, 2: None, 3: None, 4: {1: None}, 12: {1: None}}
 PAGE = struct_of({1: i32(0), 2: i32(9), 3: i32(8), 5: struct_of({1: i32(7), 2: i32(0), 3: i32(3), 4: i32(3)})})[1]

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kbdash
-from kbdash.config import Settings
+from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
 from tests.unit import comparison, reference
 from tests.unit.reference import Row, Scope

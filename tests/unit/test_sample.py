@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kbdash.parquet.pages import PageKind, read_page_header
-from kbdash.sample import ensure_sample
-from kbdash.sample.kernels import BANNER, STYLES, TOP_LEVEL, Draft, render, revised
+from kbdash.code.parquet.pages import PageKind, read_page_header
+from kbdash.dataset.sample import ensure_sample
+from kbdash.dataset.sample.kernels import BANNER, STYLES, TOP_LEVEL, Draft, render, revised
 
 FLAT = (
     "amd_1_1m_competition_submissions",
@@ -87,7 +87,9 @@ def folder(sample_folder: Path) -> Path:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder in which two processes asked for the sample at once, each with a hash seed and zone of its own."""
     target = tmp_path_factory.mktemp("cache")
-    script = "import sys, pathlib; from kbdash.sample import ensure_sample; ensure_sample(pathlib.Path(sys.argv[1]))"
+    script = (
+        "import sys, pathlib; from kbdash.dataset.sample import ensure_sample; ensure_sample(pathlib.Path(sys.argv[1]))"
+    )
     command = [sys.executable, "-c", script, str(target)]
     settings = ({"PYTHONHASHSEED": "1", "TZ": "UTC"}, {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo"})
     processes = [subprocess.Popen(command, env=os.environ | extra) for extra in settings]

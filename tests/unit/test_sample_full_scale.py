@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.generate import Size, generate, nvfp4_size
-from kbdash.sample.boards import ALL_FILES, FLAT_FILES, LEGACY, NVFP4
-from kbdash.sample.flat import FLAT_SCHEMA
-from kbdash.sample.legacy_tables import LEGACY_SCHEMA
+from kbdash.dataset.sample.boards import ALL_FILES, FLAT_FILES, LEGACY, NVFP4
+from kbdash.dataset.sample.flat import FLAT_SCHEMA
+from kbdash.dataset.sample.legacy_tables import LEGACY_SCHEMA
 
 CODE_BYTES = 3_000_000
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import kbdash
-from kbdash.config import DATASET, HUB, Settings
+from kbdash.dataset.config import DATASET, HUB, Settings
+from kbdash.dataset.source import newer_commit, open_source
 from kbdash.errors import DataUnavailable
-from kbdash.source import newer_commit, open_source
 from tests.hub import LoopbackHub
 
 TRIMUL = "trimul_submissions.parquet"
@@ -62,7 +62,8 @@ def test_the_hub_is_resolved_to_a_commit_with_sizes_and_licence(hub: LoopbackHub
     for name, file in source.files.items():
         assert file.size == (hub.folder / name).stat().st_size
         assert file.location == hub.url(name)
-    assert hub.counts.requests == 1
+    assert sum(entry.area == "api" for entry in hub.counts.log) == 1
+    assert all(entry.method == "HEAD" and "/resolve/" in entry.path for entry in hub.counts.log if entry.area != "api")
 
 
 def test_a_licence_with_a_name_is_told_by_its_name(hub: LoopbackHub, settings: Settings) -> None:

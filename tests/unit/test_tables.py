@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from kbdash.ui import tables
-from kbdash.ui.tabs.hardware import shape_rows
 from kbdash.units import MICROSECONDS, MILLISECONDS
-from kbdash.view import SubmissionView
+from kbdash.web import tables, user
+from kbdash.web.tabs import own_row, ranking
+from kbdash.web.tabs.hardware import shape_rows
 
 
 @pytest.mark.parametrize(
@@ -14,13 +14,6 @@ from kbdash.view import SubmissionView
 )
 def test_four_significant_digits_at_the_best_time(seconds: float | None, digits: int) -> None:
     assert tables.places(MICROSECONDS, seconds) == digits
-
-
-def test_a_series_is_held_between_its_values() -> None:
-    assert tables.steps([2e-6, 2e-6, 1e-6], MICROSECONDS) == [2.0] * 8 + [1.0] * 4
-    assert tables.steps([2e-6, 2e-6, 2e-6], MICROSECONDS) == [2.0, 2.0]
-    assert tables.steps([], MICROSECONDS) == []
-    assert tables.steps(None, MICROSECONDS) == []
 
 
 def test_readable_tables_name_their_unit_and_keep_utc() -> None:
@@ -40,15 +33,79 @@ def test_readable_tables_name_their_unit_and_keep_utc() -> None:
 
 def test_links_name_the_runner_and_survive_missing_values() -> None:
     frame = pd.DataFrame({"submission_id": [7.0, None], "runner": ["H100", None]})
-    assert list(tables.links(frame, "trimul", walk="user")) == [
-        SubmissionView(id=7, runner="H100", competition="trimul", walk="user"),
-        SubmissionView(),
-    ]
+    assert tables.code_addresses(frame, "trimul", walk="user") == [
+        "/submission?id=7&runner=H100&competition=trimul&list=user", "",
+    ]  # fmt: skip
+    assert tables.refs(frame, "trimul") == ["7@H100@trimul", ""]
+    assert tables.user_addresses(["7", None, "8"]) == ["/user?user=7", "", "/user?user=8"]
+    assert tables.user_addresses(["7"], anonymous=True) == [""]
+
+
+@pytest.mark.parametrize(
+    ("order", "ids"),
+    [
+        ("", [1, 2, 3, 4]),
+        ("score", [3, 1, 4, 2]),
+        ("-score", [4, 1, 3, 2]),
+        ("user_name", [2, 3, 1, 4]),
+        ("odd", [1, 2, 3, 4]),
+    ],
+)
+def test_all_rows_are_sorted_and_what_is_missing_comes_last(order: str, ids: list[int]) -> None:
+    frame = pd.DataFrame({"id": [1, 2, 3, 4], "score": [2.0, None, 1.0, 3.0], "user_name": ["c", "A", "b", "D"]})
+    assert tables.ordered(frame, order)["id"].tolist() == ids
+
+
+def ranking_of(scores: list[float]) -> pd.DataFrame:
+    """A ranking of one runner; times under 100 ns are impossible and have no ratio."""
+    count = len(scores)
+    return pd.DataFrame(
+        {
+            "rank": range(1, count + 1), "user_name": [f"user {place}" for place in range(count)],
+            "user_id": [str(place) for place in range(count)], "runner": "H100", "score": scores, "gap": 1e-6,
+            "ratio": [score / 1e-6 if score > 1e-7 else None for score in scores], "submission_id": range(count),
+            "submitted_at": pd.Timestamp("2026-01-01", tz="UTC"), "submissions": 1, "flags": "",
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("mine", "rank", "place"), [(5e-7, "1", 0), (2e-6, "=2", 2), (2.5e-6, "3", 2), (9e-6, "4", 3)])
+def test_a_time_of_ones_own_stands_between_its_neighbours(mine: float, rank: str, place: int) -> None:
+    ranked = ranking_of([1e-6, 2e-6, 3e-6, 5e-8])
+    shown = own_row.with_mine(ranked, ranked, mine)
+    own = shown.iloc[place]
+    assert pd.isna(own["user_id"])
+    assert (own["score"], own["ratio"]) == (mine, pytest.approx(mine / 1e-6))
+    assert shown["user_id"].dropna().tolist() == ranked["user_id"].tolist()
+    assert ranking.ranks(shown)[place] == rank
+
+
+@pytest.mark.parametrize(
+    ("order", "place"),
+    [("score", 3), ("-score", 1), ("-rank", 1), ("gap", 0), ("-gap", 4), ("user_name", 4), ("-submissions", 4)],
+)
+def test_in_another_order_a_time_of_ones_own_stands_where_its_value_does(order: str, place: int) -> None:
+    ranked = ranking_of([1e-6, 2e-6, 3e-6, 5e-8])
+    asked = ranked.sort_values(order.removeprefix("-"), ascending=not order.startswith("-"), kind="stable")
+    shown = own_row.with_mine(asked, ranked, 2.9e-6, order)
+    assert shown["user_id"].isna().tolist().index(True) == place
+
+
+def test_what_never_ran_is_one_line_per_board() -> None:
+    boards = pd.DataFrame(
+        {
+            "competition": "c", "problem": ["a", "a", "a", "b"], "runner": ["H100", "L4", None, None],
+            "submissions": [3, 2, 4, 5],
+        }
+    )  # fmt: skip
+    lines = user.one_line_per_board(boards)
+    assert list(zip(lines["problem"], lines["never"].fillna(0), strict=True)) == [("a", 4), ("a", 0), ("b", 5)]
+    assert lines["submissions"].fillna(0).tolist() == [3, 2, 0]
 
 
 def test_a_rank_over_shapes_stands_beside_the_rank_on_the_same_runner() -> None:
     """A user can be on the board with two runners."""
     board = {"user_id": ["7", "7", "8"], "user_name": "", "runner": ["MI300", "MI250", "MI300"]}
     official = pd.DataFrame(board | {"rank": [1, 9, 2]})
-    ranking = pd.DataFrame(board | {"rank": [2, 1, 1], "score": [2e-3, 1e-3, 1e-3], "submission_id": [1, 2, 3]})
-    assert shape_rows(ranking, official, MICROSECONDS)["official"].tolist() == [1, 9, 2]
+    shapes = pd.DataFrame(board | {"rank": [2, 1, 1], "score": [2e-3, 1e-3, 1e-3], "submission_id": [1, 2, 3]})
+    assert shape_rows(shapes, official, "amd-mi300", anonymous=True)["official"].tolist() == [1, 9, 2]

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from kbdash import hub
-from kbdash.config import Settings
+from kbdash.dataset import hub
+from kbdash.dataset.config import Settings
+from kbdash.dataset.http import HttpClient
 from kbdash.errors import DataUnavailable
 from tests.hub import LoopbackHub
 
@@ -32,5 +33,5 @@ def test_no_error_quotes_it(tmp_path: Path, text: str, message: str) -> None:
     with LoopbackHub(tmp_path, token="another") as loopback:
         settings = Settings(endpoint=loopback.endpoint, token=text)
         with pytest.raises(DataUnavailable, match=message) as caught:
-            hub.resolve(loopback.repo, None, settings)
+            hub.resolve(loopback.repo, None, settings, HttpClient())
     assert TOKEN not in f"{caught.value} {caught.value.advice}"

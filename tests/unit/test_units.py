@@ -23,6 +23,8 @@ from kbdash.units import (
     gap_text,
     minute_text,
     parse_time,
+    person,
+    plural,
     rank_text,
     rank_texts,
     ratio_text,
@@ -32,7 +34,7 @@ from kbdash.units import (
     unit_for,
 )
 
-NOTHING = [None, math.nan, np.nan, pd.NaT, pd.NA, math.inf, -math.inf]
+EMPTY = [None, math.nan, np.nan, pd.NaT, pd.NA, math.inf, -math.inf]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ NOTHING = [None, math.nan, np.nan, pd.NaT, pd.NA, math.inf, -math.inf]
         (250.0, SECONDS),
         (0.0, MICROSECONDS),
         (-1.0, MICROSECONDS),
-        *((missing, MICROSECONDS) for missing in NOTHING),
+        *((missing, MICROSECONDS) for missing in EMPTY),
     ],
 )
 def test_the_best_time_chooses_the_unit(best, unit):
@@ -93,7 +95,7 @@ def test_a_time_read_back_is_the_same_in_four_digits(seconds, unit):
         bytes_text,
     ],
 )
-@pytest.mark.parametrize("nothing", NOTHING, ids=repr)
+@pytest.mark.parametrize("nothing", EMPTY, ids=repr)
 def test_missing_numbers_are_a_dash(text_of, nothing):
     assert text_of(nothing) == MISSING == "–"
 
@@ -117,7 +119,13 @@ def test_shared_ranks_are_marked():
 
 @pytest.mark.parametrize(
     ("ratio", "text"),
-    [(1.0, "1.00\u2009×"), (3.269, "3.27\u2009×"), (99.994, "99.99\u2009×"), (1234.5, "1,234\u2009×")],
+    [
+        (1.0, "1.00\u2009×"),
+        (3.269, "3.27\u2009×"),
+        (99.994, "99.99\u2009×"),
+        (100, "100\u2009×"),
+        (1234.5, "1,234\u2009×"),
+    ],
 )
 def test_ratios(ratio, text):
     assert ratio_text(ratio) == text
@@ -145,6 +153,25 @@ def test_counts_and_shares():
     assert signed(-0.004, 2) == "0.00"
 
 
+def test_a_noun_follows_its_count():
+    assert [plural(1, "user"), plural(2, "user"), plural(0, "try", "tries")] == ["1 user", "2 users", "0 tries"]
+
+
+@pytest.mark.parametrize(
+    ("name", "user_id", "shown"),
+    [
+        ("ada", "7", "ada"),
+        ("n" * 80, "7", "n" * 80),
+        ("n" * 81, "7", "n" * 80 + "…"),
+        (None, "123456789", "unnamed …6789"),
+        ("  ", "9", "unnamed …9"),
+        (math.nan, None, "unnamed"),
+    ],
+)
+def test_a_person_has_a_name_or_the_end_of_an_id(name, user_id, shown):
+    assert person(name, user_id) == shown
+
+
 def test_moments_are_utc_whatever_zone_they_come_in():
     tokyo = datetime(2026, 2, 21, 8, 30, tzinfo=timezone(timedelta(hours=9)))
     assert day_text(tokyo) == "2026-02-20"
@@ -160,7 +187,11 @@ def test_moments_are_utc_whatever_zone_they_come_in():
     [
         (0, "0 s"),
         (0.4, "0 s"),
+        (-0.5, "0 s"),
+        (-0.6, "−1 s"),
         (45, "45 s"),
+        (60, "1 min"),
+        (3_600, "1 h"),
         (720, "12 min"),
         (754, "12 min 34 s"),
         (7_500, "2 h 5 min"),
@@ -184,7 +215,9 @@ def test_durations_name_their_two_largest_parts(seconds, text):
         (999, "999 B"),
         (1_000, "1.0 kB"),
         (11_300_000, "11.3 MB"),
-        (999_960, "1.0 MB"),
+        (999.5, "1.0 kB"),
+        (999_949, "999.9 kB"),
+        (999_950, "1.0 MB"),
         (2.24e9, "2.2 GB"),
         (5e15, "5,000.0 TB"),
         (-1, "–"),
@@ -216,6 +249,11 @@ def test_bytes(size, text):
 )
 def test_times_are_read_as_people_write_them(typed, seconds):
     assert parse_time(typed, MICROSECONDS) == pytest.approx(seconds)
+
+
+def test_a_long_text_is_no_time():
+    assert parse_time("3".rjust(60, "0"), MICROSECONDS) == 3e-6
+    assert parse_time("3".rjust(61, "0"), MICROSECONDS) is None
 
 
 @pytest.mark.parametrize(

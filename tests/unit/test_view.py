@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date
+from typing import get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -9,27 +10,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdash import view
+from kbdash.content.techniques import facet_names
+from kbdash.database.questions.parameters import SORTS, Sort
+from kbdash.dataset.model import LARGEST_ID
+from kbdash.units import MICROSECONDS
 from kbdash.view import (
     CompareView,
     CompetitionView,
     LadderView,
     OverviewView,
     Ref,
+    SearchView,
+    StepsView,
     SubmissionView,
+    TrustView,
     UserView,
     View,
 )
+from kbdash.web import overview, user
+from kbdash.web.tabs import progression, ranking
+from kbdash.web.tabs.submissions import columns_of
 
-VIEWS = [OverviewView, CompetitionView, SubmissionView, CompareView, LadderView, UserView]
+VIEWS = [
+    OverviewView,
+    CompetitionView,
+    SubmissionView,
+    CompareView,
+    LadderView,
+    UserView,
+    SearchView,
+    StepsView,
+    TrustView,
+]
 
 word = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=40)
 maybe_word = st.none() | word
 maybe_day = st.none() | st.dates()
-number = st.integers(0, view.MAX_ID)
+number = st.integers(0, LARGEST_ID)
 seconds = st.floats(1e-12, 1e6)
 refs = st.none() | st.builds(Ref, number, maybe_word)
 line = st.integers(1, 9999)
 lines = st.none() | st.tuples(line, line).map(lambda pair: (min(pair), max(pair)))
+
+facet_name = st.sampled_from(sorted(facet_names()))
+facets = st.lists(facet_name | facet_name.map("!{}".format), max_size=view.MAX_FACETS, unique=True).map(tuple)
 
 competition_views = st.builds(
     CompetitionView,
@@ -40,13 +64,15 @@ competition_views = st.builds(
     until=maybe_day,
     failures=st.booleans(),
     hide_flagged=st.booleans(),
+    facets=facets,
     tab=st.sampled_from(view.TABS),
     top=st.integers(5, view.MAX_TOP),
     find=word | st.just(""),
-    sort=st.sampled_from(view.SORTS + tuple(f"-{key}" for key in view.SORTS)),
+    sort=st.sampled_from(SORTS + tuple(f"-{key}" for key in SORTS)),
     page=st.integers(1, 1_000_000),
     my_time=st.none() | seconds,
-    ecdf=st.booleans(),
+    span=st.sampled_from(view.SPANS),
+    ranks=st.sampled_from(view.RANKS),
     skip_shapes=st.lists(st.integers(0, 999), max_size=100, unique=True).map(tuple),
 )
 submission_views = st.builds(
@@ -56,6 +82,7 @@ submission_views = st.builds(
     competition=maybe_word,
     line=lines,
     find=word | st.just(""),
+    show=st.sampled_from(view.INSIDE),
     walk=st.sampled_from(["board", "user", "bests"]),
     since=maybe_day,
     until=maybe_day,
@@ -66,7 +93,28 @@ user_views = st.builds(UserView, user=maybe_word, find=word | st.just(""))
 ladder_views = st.builds(
     LadderView, maybe_word, maybe_word, maybe_word, maybe_word, maybe_day, maybe_day, st.integers(5, 500)
 )
-any_view = st.one_of(competition_views, submission_views, compare_views, user_views, ladder_views)
+search_views = st.builds(
+    SearchView,
+    q=word | st.just(""),
+    regex=st.booleans(),
+    any_case=st.booleans(),
+    competition=maybe_word,
+    problem=maybe_word,
+    runner=maybe_word,
+    user=maybe_word,
+    passed=st.booleans(),
+    facets=facets,
+    since=maybe_day,
+    until=maybe_day,
+    top=st.integers(10, view.MAX_TOP),
+    opened=st.none() | st.integers(1, view.MAX_TOP),
+)
+steps_views = st.builds(
+    StepsView, maybe_word, maybe_word, maybe_word, maybe_word, st.none() | facet_name, st.integers(1, 99)
+)
+any_view = st.one_of(
+    competition_views, submission_views, compare_views, user_views, ladder_views, search_views, steps_views
+)
 
 names = {param.name for kind in VIEWS for _, _, param in view.params_of(kind)} | {"junk", "page"}
 odd_text = st.sampled_from(["9" * 400, "-1", "1e9", "NaN", "inf", "٣", "\x00", "2026-02-30"])
@@ -116,6 +164,40 @@ def test_the_documented_parameters_keep_their_names() -> None:
     )
     assert view.href("submission", SubmissionView(id=7, line=(10, 20))) == "/submission?id=7&line=10-20"
     assert view.href("compare", CompareView(Ref(1), Ref(2, "H100"))) == "/compare?a=1&b=2%40H100"
+    assert view.href("submission", SubmissionView(id=7, show="origins")) == "/submission?id=7&show=origins"
+
+
+def test_the_parameters_of_a_search_keep_their_names() -> None:
+    state = SearchView(
+        q="cta_group::2",
+        regex=True,
+        any_case=True,
+        problem="nvfp4_gemm",
+        runner="NVIDIA",
+        user="someone",
+        passed=True,
+        facets=("tcgen05", "!triton"),
+        since=date(2025, 12, 1),
+        until=date(2025, 12, 21),
+    )
+    assert view.href("search", state) == (
+        "/search?q=cta_group%3A%3A2&mode=regex&case=any&problem=nvfp4_gemm&runner=NVIDIA&user=someone&passed=yes"
+        "&facet=tcgen05&facet=%21triton&from=2025-12-01&to=2025-12-21"
+    )
+
+
+def test_another_question_closes_the_opened_result_and_keeps_the_rest() -> None:
+    before = SearchView(q="tma", competition="nvfp4", problem="nvfp4_gemm", runner="NVIDIA", opened=3)
+    assert replace(before, opened=4).after(before).opened == 4
+    assert replace(before, q="wgmma").after(before) == replace(before, q="wgmma", opened=None)
+    assert replace(before, problem="nvfp4_gemv").after(before).runner is None
+    assert replace(before, competition="trimul").after(before).problem is None
+
+
+def test_a_technique_that_nobody_knows_is_named_and_left_out() -> None:
+    state, notes = CompetitionView.parse({"facet": ["tcgen05", "!triton", "magic", "!"]})
+    assert state.facets == ("tcgen05", "!triton")
+    assert notes == ("Ignored facet=magic", "Ignored facet=!")
 
 
 @pytest.mark.parametrize(
@@ -150,6 +232,7 @@ def test_an_empty_value_is_no_value() -> None:
         ("30us", 30e-6), ("30 µs", 30e-6), ("30μs", 30e-6), ("1.2ms", 1.2e-3), ("850 ns", 850e-9),
         ("2s", 2.0), ("3e-05", 3e-5), ("1e3us", 1e-3),
         ("", None), ("fast", None), ("nan", None), ("inf", None), ("0", None), ("-1us", None), ("1e99", None),
+        ("1e-12", 1e-12), ("9e-13", None), ("1000000 s", 1e6), ("1000000.5 s", None),
     ],
 )  # fmt: skip
 def test_times_as_people_write_them(text: str, seconds_: float | None) -> None:
@@ -179,3 +262,18 @@ def test_the_root_forwards_to_known_pages_only() -> None:
     assert view.forward({"page": ["https://x.example"], "id": ["7"]}, pages) is None
     assert view.forward({}, pages) is None
     assert view.forward({"page": [""]}, pages) is None
+
+
+def test_a_page_offers_every_order_that_its_link_may_ask_for() -> None:
+    assert {column.sort for column in columns_of(MICROSECONDS, 1e-6)} - {""} == set(get_args(Sort))
+    for name in get_args(Sort):
+        for order in (name, f"-{name}"):
+            assert CompetitionView.parse({"sort": [order]}) == (CompetitionView(sort=order), ())
+
+
+def test_every_head_of_a_whole_table_names_an_order_that_links_know() -> None:
+    heads = (
+        *ranking.columns_of(MICROSECONDS, 1e-6, several=True), *progression.record_columns(MICROSECONDS, 1e-6),
+        *overview.columns_of(MICROSECONDS), *user.board_columns(MICROSECONDS),
+    )  # fmt: skip
+    assert {column.sort for column in heads} - {""} == set(view.ORDERS)

@@ -1,0 +1,149 @@
+"""Thread-safe LRU caches with single-flight: each value is made once, however many ask for it. All share one budget."""
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from itertools import count
+from threading import Lock
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+from kbdash.deadline import seconds_left, waited_in_vain
+from kbdash.errors import DataUnavailable
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Budget:
+    """One limit for several caches: the least recently used value of all of them is dropped first."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._caches: WeakSet[SharedCache[Any, Any]] = WeakSet()
+        self._lock = Lock()
+
+    def join(self, cache: "SharedCache[Any, Any]") -> None:
+        """Count this cache towards the limit from now on."""
+        with self._lock:
+            self._caches.add(cache)
+
+    def weight(self) -> int:
+        """Of all values in all caches."""
+        with self._lock:
+            return sum(cache.weight for cache in self._caches)
+
+    def keep(self) -> None:
+        """Drop values until all caches together are within the limit."""
+        with self._lock:
+            caches = list(self._caches)
+            while any(caches) and sum(cache.weight for cache in caches) > self.limit:
+                min(caches, key=SharedCache.oldest_use).drop_oldest()
+
+
+BYTES = Budget(192 << 20)
+"""For all caches that are weighed in bytes. DuckDB's own memory is not counted here."""
+_uses = count()
+
+
+class SharedCache(Generic[Key, Value]):
+    """An LRU cache with single-flight: values are dropped when their weights exceed the limit.
+
+    With a budget, they are also dropped when all caches of the budget together exceed its limit.
+
+    A value that alone exceeds the limit is returned but not kept. Failures are not kept either: all who
+    wait for the value get the error, and the next caller retries.
+    """
+
+    def __init__(self, limit: int, weigh: Callable[[Value], int], budget: Budget | None = None) -> None:
+        self.limit = limit
+        self.weight = 0
+        self._weigh = weigh
+        self._budget = budget
+        self._kept: OrderedDict[Key, tuple[Value, int, int]] = OrderedDict()
+        self._making: dict[Key, Future[Value]] = {}
+        self._lock = Lock()
+        if budget:
+            budget.join(self)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._kept
+
+    def get(self, key: Key, make: Callable[[], Value]) -> Value:
+        """The value of that key; this caller makes it if it is neither cached nor being made."""
+        with self._lock:
+            if key in self._kept:
+                value, weight, _ = self._kept.pop(key)
+                self._kept[key] = (value, weight, next(_uses))
+                return value
+            future = self._making.get(key)
+            is_mine = future is None
+            if future is None:
+                future = self._making[key] = Future()
+        if is_mine:
+            return self._make(key, make, future)
+        try:
+            return future.result(seconds_left())
+        except TimeoutError:
+            raise waited_in_vain() from None
+
+    def drop(self, key: Key) -> None:
+        """Forget the value of that key."""
+        with self._lock:
+            _, weight, _ = self._kept.pop(key, (None, 0, 0))
+            self.weight -= weight
+
+    def oldest_use(self) -> float:
+        """When the least recently used value was last used, as a growing counter; infinity for an empty cache."""
+        with self._lock:
+            return next((used for _, _, used in self._kept.values()), math.inf)
+
+    def drop_oldest(self) -> None:
+        """Forget the least recently used value."""
+        with self._lock:
+            if self._kept:
+                _, (_, weight, _) = self._kept.popitem(last=False)
+                self.weight -= weight
+
+    def clear(self) -> None:
+        """Forget every value."""
+        with self._lock:
+            self._kept.clear()
+            self.weight = 0
+
+    def _make(self, key: Key, make: Callable[[], Value], future: Future[Value]) -> Value:
+        try:
+            value = make()
+            weight = self._weigh(value)  # outside the lock: this can be slow
+        except BaseException as error:
+            with self._lock:
+                del self._making[key]
+            future.set_exception(_for_others(error))
+            raise
+        with self._lock:
+            del self._making[key]
+            self._keep(key, value, weight)
+        future.set_result(value)
+        if self._budget:
+            self._budget.keep()
+        return value
+
+    def _keep(self, key: Key, value: Value, weight: int) -> None:
+        if weight > self.limit:
+            return
+        self._kept[key] = (value, weight, next(_uses))
+        self.weight += weight
+        while self.weight > self.limit:
+            _, (_, dropped, _) = self._kept.popitem(last=False)
+            self.weight -= dropped
+
+
+def _for_others(error: BaseException) -> Exception:
+    """The error for those who wait; an interruption (Ctrl-C) concerns only the thread that made the value."""
+    if isinstance(error, Exception):
+        return error
+    return DataUnavailable("Reading was interrupted.", advice="Try again.")

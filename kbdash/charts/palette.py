@@ -1,0 +1,171 @@
+"""Colours, dashes and markers: fixed per runner, in pin order per user, legible on light and on dark."""
+
+import colorsys
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+ThemeName = Literal["light", "dark"]
+
+MARKS = 3.0  # contrast of a mark against its background (WCAG 2, non-text)
+TEXT = 4.5  # contrast of text (WCAG 2, AA)
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The page's own colours, which every chart is drawn in."""
+
+    name: ThemeName
+    background: str
+    surface: str
+    text: str
+    muted: str
+    grid: str
+    accent: str
+
+
+LIGHT = Theme("light", "#FFFFFF", "#F6F7F9", "#1B1F24", "#57606A", "#E4E7EB", "#0072B2")
+DARK = Theme("dark", "#0F1318", "#171C23", "#E6E9EE", "#9BA5B1", "#2A313A", "#56B4E9")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one series looks: `color` for its marks, `ink` for its name, and a dash and marker for the colour-blind."""
+
+    color: str
+    ink: str
+    dash: str
+    marker: str
+
+    @property
+    def filled(self) -> "Style":
+        """The same look for a chart that holds no other series: solid, with filled markers."""
+        return replace(self, dash="solid", marker=self.marker.removesuffix("-open"))
+
+
+_GREY = "#7F8790"
+_UNKNOWN = (_GREY, "solid", "circle")
+
+# base colour (Okabe-Ito and two of Tol's), dash, marker
+_RUNNERS = {
+    "A100": ("#56B4E9", "dash", "square"),
+    "H100": ("#0072B2", "solid", "circle"),
+    "B200": ("#009E73", "solid", "diamond"),
+    "NVIDIA": ("#009E73", "dash", "diamond-open"),
+    "B200_Nebius": ("#117733", "dot", "diamond-tall"),
+    "L4": ("#E69F00", "dashdot", "triangle-up"),
+    "MI300": ("#D55E00", "solid", "cross"),
+    "MI300x8": ("#CC79A7", "longdash", "x"),
+    "MI325": ("#A6761D", "dashdot", "star"),
+    "MI325x8": ("#7570B3", "longdashdot", "hexagram"),
+    "MI355X": ("#882255", "dash", "triangle-down"),
+}
+
+_USERS = (
+    ("#0072B2", "solid", "circle"),
+    ("#D55E00", "dash", "square"),
+    ("#009E73", "dot", "diamond"),
+    ("#CC79A7", "dashdot", "triangle-up"),
+    ("#E69F00", "longdash", "triangle-down"),
+    ("#56B4E9", "longdashdot", "x"),
+)
+
+# What happened to a submission: passing is calm, failing stands out, the rest is grey.
+_STATUSES = {
+    "succeeded": "#0072B2",
+    "failed": "#D55E00",
+    "timed_out": "#E69F00",
+    "hacked": "#CC79A7",
+}
+
+
+# Cell colours are so pale that the theme's text stays legible on every shade.
+_SEQUENTIAL = {"light": ("#D6EAF6", "#F6F7F9", "#F0A868"), "dark": ("#0B4A70", "#1D232B", "#8A4509")}
+
+
+def theme_of(name: str) -> Theme:
+    """The theme of that name; anything but "dark" is light."""
+    return DARK if name == "dark" else LIGHT
+
+
+def runner_style(runner: str | None, theme: Theme) -> Style:
+    """The look of a runner, the same in every chart; grey for an unknown one."""
+    return _style(*_RUNNERS.get(runner or "", _UNKNOWN), theme)
+
+
+def user_style(place: int, theme: Theme) -> Style:
+    """The look of the user pinned at `place` (0 is the first); grey beyond six."""
+    color, dash, marker = _USERS[place % len(_USERS)]
+    return _style(color if place < len(_USERS) else _GREY, dash, marker, theme)
+
+
+def status_color(status: str, theme: Theme) -> str:
+    """The colour of a submission status; grey for all that are neither good nor bad."""
+    return legible(_STATUSES.get(status, _GREY), theme, MARKS)
+
+
+def warning_ink(theme: Theme) -> str:
+    """An orange for changes for the worse, legible as text."""
+    return legible("#D55E00", theme, TEXT)
+
+
+def quiet_color(theme: Theme) -> str:
+    """A grey for the background of the series, still visible."""
+    return legible(_GREY, theme, MARKS)
+
+
+def sequential_scale(theme: Theme) -> list[list[float | str]]:
+    """Blue for the best, then from pale to orange."""
+    best, near, far = _SEQUENTIAL[theme.name]
+    return [[0.0, best], [0.08, near], [1.0, far]]
+
+
+def contrast(one: str, other: str) -> float:
+    """The WCAG contrast of two colours, 1 (the same) to 21 (black on white)."""
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@lru_cache(maxsize=256)
+def legible(color: str, theme: Theme, ratio: float) -> str:
+    """`color`, darkened (on light) or lightened (on dark) in its own hue until the contrast reaches `ratio`."""
+    hue, lightness, saturation = colorsys.rgb_to_hls(*_channels(color))
+    step = -0.01 if theme.name == "light" else 0.01
+    while not _stands_out(color, theme, ratio) and 0 <= lightness + step <= 1:
+        lightness += step
+        color = _hex(colorsys.hls_to_rgb(hue, lightness, saturation))
+    return color
+
+
+def pale(color: str, theme: Theme) -> str:
+    """`color` as a background area, faint but visible in either theme."""
+    return faded(color, 0.16 if theme.name == "light" else 0.3)
+
+
+def faded(color: str, opacity: float) -> str:
+    """`color` as a translucent rgba() value."""
+    red, green, blue = (round(channel * 255) for channel in _channels(color))
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def _style(base: str, dash: str, marker: str, theme: Theme) -> Style:
+    return Style(legible(base, theme, MARKS), legible(base, theme, TEXT), dash, marker)
+
+
+def _stands_out(color: str, theme: Theme, ratio: float) -> bool:
+    return min(contrast(color, theme.background), contrast(color, theme.surface)) >= ratio
+
+
+def _luminance(color: str) -> float:
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in _channels(color)
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _channels(color: str) -> tuple[float, float, float]:
+    return int(color[1:3], 16) / 255, int(color[3:5], 16) / 255, int(color[5:7], 16) / 255
+
+
+def _hex(channels: tuple[float, float, float]) -> str:
+    return "#" + "".join(f"{round(channel * 255):02X}" for channel in channels)

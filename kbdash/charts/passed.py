@@ -1,0 +1,224 @@
+"""One user's rank over time, whom they overtook and who overtook them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kbdash.charts.axes import date_axis, plain_axis
+from kbdash.charts.canvas import (
+    BELOW,
+    LETTER,
+    PHONE,
+    Array,
+    Spec,
+    caption,
+    each,
+    figure,
+    message,
+    rows_of,
+    sign,
+    stamps,
+    utc,
+)
+from kbdash.charts.labels import end_label
+from kbdash.charts.palette import Theme, faded, quiet_color, theme_of, user_style, warning_ink
+from kbdash.charts.people import final_order, refs_of
+from kbdash.charts.text import shown
+from kbdash.charts.timespan import Window, window_of
+from kbdash.database.standings import rank_changes
+from kbdash.units import count_text, person
+
+_AROUND = 2  # ranks shown above and below those the user had
+_NEIGHBOURS = 3  # on either side, named at the right
+_PLOT = 330  # pixels of all ranks at most
+_ROW = 20  # and of one
+_NAME = 12
+_LINE = 14  # pixels of a line of names
+_EVENTS = 300  # changes drawn of one user, the last ones
+_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def passed_by(
+    bests: pd.DataFrame, user: str, theme: str = "light", *, until: object = None, span: str = "field"
+) -> go.Figure:
+    """The rank of one user as steps, with ▲ where they gained and ▼ where somebody passed them; neighbours in grey."""
+    changes = rank_changes(bests, [user]) if len(bests) else bests
+    if not len(changes):
+        return message("This user has no ranked time under these filters.", theme)
+    tokens = theme_of(theme)
+    at, score = utc(bests["submitted_at"]), bests["score"].to_numpy(dtype=float)
+    own = utc(changes["at"])
+    window = window_of(
+        at[at >= own[0]], at[int(np.argmin(score))], None, until, "final" if span == "final" else "field"
+    )
+    changes = changes.tail(_EVENTS)
+    ranks = changes["rank"].to_numpy(dtype=int)
+    low, high = int(ranks.max()) + _AROUND, max(1, int(ranks.min()) - _AROUND)
+    near = _neighbours(bests, user)
+    name = person(bests.loc[bests["user_id"] == user, "user_name"].iloc[-1], user)
+    return _drawn(bests, changes, near, name, (high, low), window, tokens)
+
+
+def _neighbours(bests: pd.DataFrame, user: str) -> list[str]:
+    order = final_order(bests)
+    place = order.index(user)
+    return [other for other in order[max(place - _NEIGHBOURS - 1, 0) : place + _NEIGHBOURS] if other != user]
+
+
+def _drawn(
+    bests: pd.DataFrame,
+    changes: pd.DataFrame,
+    near: list[str],
+    name: str,
+    rows: tuple[int, int],
+    window: Window,
+    theme: Theme,
+) -> go.Figure:
+    high, low = rows
+    row = min(_PLOT / (low - high + 1), _ROW)
+    plot = row * (low - high + 1)
+    style = user_style(0, theme)
+    legend = (
+        f"{sign('▲', f'{shown(name, 20)} gained ranks', theme.text)}   {sign('▼', 'was passed by', warning_ink(theme))}"
+    )
+    others = rank_changes(bests, near).groupby("user_id", sort=False).tail(_EVENTS)
+    traces = [_grey(part, window, theme) for _, part in others.groupby("user_id", sort=False)]
+    traces += [_own(changes, style.color, name, window), *_signs(changes, bests["runner"].iloc[0], name, theme)]
+    step = next(step for step in _STEPS if (low - high) / step <= 15 or step == _STEPS[-1])
+    ticks = [rank for rank in range(high, low + 1) if step == 1 or rank % step == 0 or rank == 1]
+    return figure(
+        traces,
+        theme,
+        height=round(plot) + 36 + BELOW,
+        margin={"l": 46, "r": 104, "t": 36, "b": BELOW},
+        xaxis=date_axis(theme, range=window.ends),
+        yaxis=plain_axis(theme, "rank", range=[low + 0.6, high - 0.6], tickmode="array", tickvals=ticks),
+        annotations=[
+            caption(legend, theme, lift=10),
+            *_passers(changes, row, window, theme),
+            *_ends(others, changes, bests, name, (high, low), theme),
+        ],
+    )
+
+
+def _grey(part: pd.DataFrame, window: Window, theme: Theme) -> Spec:
+    x, y = _steps(utc(part["at"]), part["rank"].to_numpy(dtype=int), window)
+    line = {"shape": "hv", "width": 1, "color": faded(quiet_color(theme), 0.75)}
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip"}
+
+
+def _own(changes: pd.DataFrame, color: str, name: str, window: Window) -> Spec:
+    x, y = _steps(utc(changes["at"]), changes["rank"].to_numpy(dtype=int), window)
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "line": {"shape": "hv", "width": 3, "color": color},
+        "meta": shown(name),
+        "hovertemplate": "%{meta} stood on rank %{y:,}<br>from %{x|%Y-%m-%d %H:%M} UTC on.<extra></extra>",
+    }
+
+
+def _steps(at: Array, ranks: Array, window: Window) -> tuple[Array, Array]:
+    """The changes, extended to the end of the axis."""
+    return np.append(stamps(at), window.end_text), np.append(ranks, ranks[-1:])
+
+
+def _signs(changes: pd.DataFrame, runner: str, name: str, theme: Theme) -> list[Spec]:
+    """▲ at each own gain and ▼ at each passing, with the submission that did it."""
+    passed = changes["by_id"].notna().to_numpy()
+    traces: list[Spec] = []
+    for mask, symbol, color in ((~passed, "triangle-up", theme.accent), (passed, "triangle-down", warning_ink(theme))):
+        part = changes[mask]
+        who = [
+            shown(person(by, id_)) if pd.notna(id_) else shown(name)
+            for by, id_ in zip(part["by_name"], part["by_id"], strict=True)
+        ]
+        words = [_words(person_, row, symbol) for person_, row in zip(who, each(part), strict=True)]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "x": stamps(utc(part["at"])) if len(part) else [],
+                "y": part["rank"].to_numpy(dtype=int),
+                "marker": {"symbol": symbol, "size": 11, "color": color, "line": {"width": 0}, "opacity": 1},
+                "customdata": rows_of([refs_of(part["submission_id"], [runner] * len(part)), words]),
+                "hovertemplate": "%{customdata[1]}<br>%{x|%Y-%m-%d %H:%M} UTC.<extra></extra>",
+            }
+        )
+    return traces
+
+
+def _words(who: str, row: Any, symbol: str) -> str:
+    rank, before = count_text(row.rank), row.before
+    if symbol == "triangle-down":
+        return f"{who} passed: from rank {count_text(before)} to {rank},"
+    return (
+        f"{who} came in on rank {rank}," if pd.isna(before) else f"{who} went from rank {count_text(before)} to {rank},"
+    )
+
+
+def _passers(changes: pd.DataFrame, height: float, window: Window, theme: Theme) -> list[Spec]:
+    """Names of those who passed, below their signs, as many as fit on a phone."""
+    whole = (window.end - window.start) / np.timedelta64(1, "s")
+    labels: list[Spec] = []
+    taken: list[tuple[float, float, float]] = []
+    part = changes[changes["by_id"].notna()]
+    for row, at in zip(each(part[::-1]), utc(part["at"])[::-1], strict=True):
+        place = float((at - window.start) / np.timedelta64(1, "s") / whole) * PHONE
+        text = shown(person(row.by_name, row.by_id), _NAME)
+        half = LETTER * min(len(str(person(row.by_name, row.by_id))), _NAME) / 2
+        level = int(row.rank)
+        crossed = any(
+            abs(other - level * height) < _LINE and place - half < right and place + half > left
+            for other, left, right in taken
+        )
+        if crossed or not 0 <= place <= PHONE:
+            continue
+        taken.append((level * height, place - half, place + half))
+        anchor = "left" if place < half else "right" if place > PHONE - half else "center"
+        labels.append(
+            {
+                "text": text,
+                "x": str(at),
+                "y": level,
+                "yshift": -13,
+                "xanchor": anchor,
+                "yanchor": "middle",
+                "showarrow": False,
+                "bgcolor": faded(theme.background, 0.7),
+                "borderpad": 0,
+                "font": {"size": 11, "color": warning_ink(theme)},
+            }
+        )
+    return labels
+
+
+def _ends(
+    others: pd.DataFrame, changes: pd.DataFrame, bests: pd.DataFrame, name: str, rows: tuple[int, int], theme: Theme
+) -> list[Spec]:
+    """Rank and name of the user and the neighbours at the right."""
+    names = dict(zip(bests["user_id"], bests["user_name"], strict=True))
+    ends = [
+        (int(part["rank"].iloc[-1]), person(names[user], user), False)
+        for user, part in others.groupby("user_id", sort=False)
+    ]
+    ends.append((int(changes["rank"].iloc[-1]), name, True))
+    high, low = rows
+    share = low - high + 1.2
+    labels: list[Spec] = []
+    taken: list[int] = []
+    apart = _LINE / min(_PLOT / (low - high + 1), _ROW)
+    for rank, who, own in sorted(ends, key=lambda entry: not entry[2]):
+        if any(abs(rank - other) < apart for other in taken) or not high <= rank <= low:
+            continue
+        taken.append(rank)
+        text = f"{count_text(rank)}  {shown(who, _NAME)}"
+        height = 1 - (rank - high + 0.6) / share
+        labels.append(
+            end_label(f"<b>{text}</b>" if own else text, height, user_style(0, theme).ink if own else theme.muted)
+        )
+    return labels

@@ -1,0 +1,1 @@
+"""One source text: read out of its file, recognised, compared, exported."""

@@ -1,0 +1,168 @@
+"""Intermediate results of a build: folders created atomically, each with the texts of some pages over its own lines."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from kbdash.content.decoded import without_end
+from kbdash.content.pages import PageStream, RawPage, RawTexts
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+NO_TEXT = -1
+_META = "part.json"
+_NEWLINE = ord("\n")
+
+
+@dataclass(frozen=True)
+class PageTexts:
+    """The texts of a page: distinct ones by digest, each as numbers of `lines`; `digest_of_row` b"" for null.
+
+    A line may be in `lines` twice: as the last of a text, and as another.
+    """
+
+    first_row: int
+    digest_of_row: list[bytes]
+    digests: list[bytes]
+    sizes: npt.NDArray[np.int64]
+    counts: Ints
+    lines: pa.Array
+    ids: Ints
+
+
+def split_page(stream: PageStream, raw: RawPage, seen: set[bytes]) -> PageTexts:
+    """Decode a page and split its texts into lines; of texts seen before only the digest is kept."""
+    texts = stream.texts(raw)
+    digests = _digests(texts)
+    of_row = texts.of_row.tolist()
+    first_at: dict[bytes, int] = {}
+    for at in dict.fromkeys(of_row):
+        if at != NO_TEXT and digests[at] not in seen:
+            first_at.setdefault(digests[at], at)
+    places = np.fromiter(first_at.values(), np.int64, len(first_at))
+    places.sort()
+    starts, ends = texts.starts[places], texts.ends[places]
+    counts, lines, ids = _coded_lines(texts.body, starts, ends)
+    rows = [b"" if at == NO_TEXT else digests[at] for at in of_row]
+    return PageTexts(raw.first_row, rows, [digests[at] for at in places.tolist()], ends - starts, counts, lines, ids)
+
+
+def _coded_lines(body: pa.Buffer, starts: Longs, ends: Longs) -> tuple[Ints, pa.Array, Ints]:
+    """How many lines each text has, the distinct lines of all, and all lines as numbers of these.
+
+    No byte is copied: the pieces between the places where something begins are lines with their newline, the last lines
+    of texts without one, and what lies between two texts, which is dropped.
+    """
+    if not len(starts):
+        return np.empty(0, np.int32), pa.array([], pa.large_binary()), np.empty(0, np.int32)
+    after = np.flatnonzero(np.frombuffer(body, np.uint8) == _NEWLINE) + 1
+    first, last = np.searchsorted(after, starts, side="right"), np.searchsorted(after, ends, side="right")
+    inside = np.zeros(len(after) + 1, np.int8)
+    np.add.at(inside, first, 1)
+    np.add.at(inside, last, -1)
+    bounds = np.concatenate((after[np.cumsum(inside[:-1], dtype=np.int8) > 0], starts, ends))
+    bounds.sort(kind="stable")
+    pieces = pa.Array.from_buffers(pa.large_binary(), len(bounds) - 1, [None, pa.py_buffer(bounds), body])
+    coded = pieces.dictionary_encode()
+    counts = last - first + 1
+    ids = np.delete(coded.indices.to_numpy(), np.cumsum(counts + 1)[:-1] - 1)
+    used = np.flatnonzero(np.bincount(ids, minlength=len(coded.dictionary)))
+    number = np.zeros(len(coded.dictionary), np.int32)
+    number[used] = np.arange(len(used))
+    return counts.astype(np.int32), without_end(coded.dictionary.take(pa.array(used)), "\n"), number[ids]
+
+
+def _digests(texts: RawTexts) -> list[bytes]:
+    """The sha256 of each text."""
+    whole = memoryview(texts.body).cast("B")
+    places = zip(texts.starts.tolist(), texts.ends.tolist(), strict=True)
+    return [sha256(whole[begin:end]).digest() for begin, end in places]
+
+
+def write_part(folder: Path, number: int, pages: Sequence[PageTexts]) -> None:
+    """Write the pages as part `number`: a folder that is renamed into place when it is complete."""
+    joined = pa.concat_arrays([page.lines for page in pages]).dictionary_encode()
+    numbers = joined.indices.to_numpy()
+    ids, at, seen = [], 0, set[bytes]()
+    kept: list[tuple[bytes, int, int]] = []
+    for page in pages:
+        mapped = numbers[at : at + len(page.lines)][page.ids] if len(page.lines) else page.ids
+        at += len(page.lines)
+        place = 0
+        for digest, size, count in zip(page.digests, page.sizes.tolist(), page.counts.tolist(), strict=True):
+            if digest not in seen:  # two pages split in parallel may both contain it
+                seen.add(digest)
+                kept.append((digest, size, count))
+                ids.append(mapped[place : place + count])
+            place += count
+    rows = [digest for page in pages for digest in page.digest_of_row]
+    draft = folder / f".{number:05d}.tmp"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    _write(draft / "lines.arrow", {"line": joined.dictionary})
+    _write(draft / "ids.arrow", {"id": pa.array(np.concatenate(ids) if ids else np.empty(0, np.int32))})
+    _write(
+        draft / "texts.arrow",
+        {
+            "sha256": pa.array([each[0] for each in kept], pa.binary(32)),
+            "bytes": pa.array([each[1] for each in kept], pa.int64()),
+            "count": pa.array([each[2] for each in kept], pa.int64()),
+        },
+    )
+    _write(draft / "rows.arrow", {"sha256": pa.array([digest or None for digest in rows], pa.binary(32))})
+    meta = {"first_row": pages[0].first_row, "rows": len(rows)}
+    (draft / _META).write_text(json.dumps(meta), encoding="utf-8")
+    draft.rename(folder / f"{number:05d}")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A finished part; its arrays are memory-mapped files."""
+
+    first_row: int
+    rows: int
+    folder: Path
+
+    def array(self, table: str, column: str) -> pa.Array:
+        """A column of the part."""
+        with pa.memory_map(str(self.folder / f"{table}.arrow")) as file:
+            return pa.ipc.open_file(file).read_all().column(column).combine_chunks()
+
+
+def finished_parts(folder: Path) -> list[Part]:
+    """The consecutive parts from the first row on; parts after a gap are deleted."""
+    parts: list[Part] = []
+    row = 0
+    for place in sorted(folder.glob("[0-9]" * 5)):
+        part = _read_part(place)
+        if part is None or part.first_row != row or place.name != f"{len(parts):05d}":
+            shutil.rmtree(place, ignore_errors=True)
+            continue
+        parts.append(part)
+        row += part.rows
+    return parts
+
+
+def _read_part(folder: Path) -> Part | None:
+    try:
+        meta: dict[str, Any] = json.loads((folder / _META).read_text(encoding="utf-8"))
+        part = Part(meta["first_row"], meta["rows"], folder)
+        if len(part.array("rows", "sha256")) != part.rows:
+            return None
+    except (OSError, ValueError, KeyError, pa.ArrowException):
+        return None
+    return part
+
+
+def _write(path: Path, columns: dict[str, pa.Array]) -> None:
+    table = pa.table(columns)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)

@@ -1,0 +1,82 @@
+"""Scan a dictionary of lines for plain text or a regular expression, until a deadline."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kbdash.content.decoded import as_texts
+from kbdash.content.patterns import Pattern
+from kbdash.errors import QueryTimeout
+
+Longs = npt.NDArray[np.int64]
+_CHUNK_LINES = 1 << 16
+_MOST_FINDS = 100_000  # with more matches, testing line by line is cheaper
+_LOOK_EVERY = 4096
+_THREADS = 2
+
+
+class Deadline:
+    """A moment after which a question is given up."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def check(self) -> None:
+        """Raise QueryTimeout once the time is over."""
+        if time.monotonic() > self._end:
+            raise QueryTimeout("The search took too long and was stopped.", advice="Ask for more letters at once.")
+
+
+class LineScanner:
+    """All lines of a store, decoded, as one block of memory to search for plain text."""
+
+    def __init__(self, blob: bytes, lines: pa.Array) -> None:
+        self.texts = as_texts(lines)
+        _, offsets, data = self.texts.buffers()
+        self._offsets: Longs = np.frombuffer(offsets, np.int64)[: len(self.texts) + 1] if offsets else np.zeros(1, int)
+        # If all lines are UTF-8 they are still views into the blob; otherwise they were copied.
+        shared = data is None or data.address == pa.py_buffer(blob).address
+        self._blob = blob if shared else data.to_pybytes()
+
+    def matching(self, pattern: Pattern, deadline: Deadline) -> Longs:
+        """The lines in which the pattern is found, in order."""
+        if not len(self.texts):
+            return np.empty(0, np.int64)
+        found = self._find(pattern.text.encode(), deadline) if pattern.text is not None else None
+        return self._match(pattern.expression, deadline) if found is None else found
+
+    def _find(self, wanted: bytes, deadline: Deadline) -> Longs | None:
+        """As `matching` for plain text; None when there are too many matches."""
+        places: list[int] = []
+        place = self._blob.find(wanted)
+        while place >= 0:
+            places.append(place)
+            if len(places) % _LOOK_EVERY == 0:
+                deadline.check()
+                if len(places) > _MOST_FINDS:
+                    return None
+            # Advance by one, not by its length: a match across the end of a line must not hide the next one.
+            place = self._blob.find(wanted, place + 1)
+        at = np.array(places, np.int64)
+        line = np.searchsorted(self._offsets, at, side="right") - 1
+        return np.unique(line[at + len(wanted) <= self._offsets[line + 1]])
+
+    def _match(self, expression: str, deadline: Deadline) -> Longs:
+        def match(start: int) -> Longs:
+            deadline.check()
+            mask = pc.match_substring_regex(self.texts.slice(start, _CHUNK_LINES), expression)
+            return np.flatnonzero(mask.to_numpy(zero_copy_only=False)) + start
+
+        return np.concatenate(_in_threads(match, range(0, len(self.texts), _CHUNK_LINES)))
+
+
+def _in_threads(work: Callable[[int], Longs], starts: range) -> list[Longs]:
+    if len(starts) == 1:
+        return [work(starts[0])]
+    with ThreadPoolExecutor(_THREADS, "kbdash-scan") as pool:
+        return list(pool.map(work, starts))

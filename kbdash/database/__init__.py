@@ -1,0 +1,1 @@
+"""DuckDB over the files of one source: opening, attaching, asking, materialising, guarding."""

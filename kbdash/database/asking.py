@@ -1,0 +1,173 @@
+"""Run one statement by a deadline: each on its own cursor, in a thread that the caller can abandon."""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.pandas_compat  # (pyarrow imports it lazily with the first answer; imported here, no reader waits for it)
+
+from kbdash.database.failures import damaged, explained
+from kbdash.database.workers import WORKERS
+from kbdash.dataset.http.client import closed_source
+from kbdash.deadline import deadline_within, reading
+from kbdash.errors import DataUnavailable, KbdashError, QueryRefused, QueryTimeout
+
+T = TypeVar("T")
+_GRACE_SECONDS = 0.5
+"""Seconds in which an interrupted statement ends if it computes; one that waits for bytes may take longer."""
+_READ_LEAD_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """The deadline of a statement (time.monotonic()), and the longest that one read may take."""
+
+    deadline: float
+    read_seconds: float = math.inf
+
+
+class Asker:
+    """Runs statements over one connection. Thread-safe."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, seconds: float) -> None:
+        self._connection = connection
+        self.seconds = seconds
+        self._closed = False
+        self._running: dict[int, tuple[duckdb.DuckDBPyConnection, Future[Any]]] = {}
+
+    def deadline(self) -> float:
+        """The deadline of work that starts now (time.monotonic()); that of the question it is part of still holds."""
+        return deadline_within(self.seconds)
+
+    def run(
+        self,
+        text: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        deadline: float | None = None,
+        about: str = "",
+        read_seconds: float = math.inf,
+    ) -> pd.DataFrame:
+        """The answer, or a KbdashError, by the deadline; if `about`, a file, did not arrive, the error names it.
+
+        A single read of that file may take `read_seconds`.
+        """
+        end = self.deadline() if deadline is None else deadline
+        return self._run(as_frame, text, parameters or {}, _Limits(end, read_seconds), about)
+
+    def table(self, text: str, *, deadline: float, about: str = "") -> pa.Table:
+        """As `run`, but an Arrow table."""
+        return self._run(_as_it_is, text, {}, _Limits(deadline), about)
+
+    def _run(
+        self, shape: Callable[[pa.Table], T], text: str, parameters: Mapping[str, Any], limits: _Limits, about: str
+    ) -> T:
+        cursor = self._cursor()
+        answer = WORKERS.submit(partial(_fetched, cursor, text, dict(parameters), limits, shape))
+        self._running[id(answer)] = cursor, answer
+        answer.add_done_callback(lambda done: self._running.pop(id(done), None))
+        try:
+            try:
+                return answer.result(max(0.0, limits.deadline - time.monotonic()))
+            except TimeoutError:
+                _interrupt(cursor)
+                return answer.result(_GRACE_SECONDS)
+        except TimeoutError:
+            raise _too_late(about) from None
+        except KbdashError:
+            raise
+        except Exception as error:
+            raise self._told(error) from error
+        except BaseException:  # the reader interrupted
+            _interrupt(cursor)
+            raise
+
+    def close(self, seconds: float = 0.0) -> None:
+        """Stop running statements, wait this long for them, then free the connection and everything cached in it."""
+        self._closed = True
+        running = list(self._running.values())
+        for cursor, _ in running:
+            _interrupt(cursor)
+        wait([answer for _, answer in running], seconds)
+        self._connection.close()
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """A new cursor, so that results never mix between threads."""
+        if self._closed:
+            raise closed_source()
+        try:
+            return self._connection.cursor()
+        except duckdb.ConnectionException as error:
+            raise closed_source() from error
+
+    def _told(self, error: Exception) -> KbdashError:
+        """The error in a reader's words."""
+        if self._closed:
+            return closed_source()
+        match error:
+            case duckdb.Error():
+                return explained(error)
+            case UnicodeDecodeError():  # a DuckDB error that quotes bytes of the file
+                return damaged("it holds bytes that are no text")
+            case pa.ArrowException():
+                return QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.")
+        return QueryRefused(f"The answer cannot be shown: {error}", advice="Cast its columns to text.")
+
+
+def _interrupt(cursor: duckdb.DuckDBPyConnection) -> None:
+    with suppress(duckdb.Error):  # it may have just ended
+        cursor.interrupt()
+
+
+def _too_late(about: str) -> KbdashError:
+    """The error for a statement that an interrupt did not end."""
+    if not about:
+        return QueryTimeout("The question took too long and was left alone.", advice="Narrow it down.")
+    return DataUnavailable(f"{about} was not read in time.", advice="Check the network and retry in a moment.")
+
+
+def _fetched(
+    cursor: duckdb.DuckDBPyConnection,
+    text: str,
+    parameters: Mapping[str, Any],
+    limits: _Limits,
+    shape: Callable[[pa.Table], T],
+) -> T:
+    """The answer. Of a failed read DuckDB passes on only the text, so the exception is kept in `reading`.
+
+    Reads end a moment before the statement is interrupted, so that the error names the server that is slow.
+    """
+    seconds = limits.deadline - time.monotonic()
+    with reading(max(seconds - _READ_LEAD_SECONDS, seconds / 2), limits.read_seconds) as asked:
+        try:
+            return shape(cursor.execute(text, parameters).to_arrow_table())
+        except duckdb.Error as error:
+            if asked.failure is None:
+                raise
+            raise asked.failure from error
+        finally:
+            cursor.close()
+
+
+def _as_it_is(table: pa.Table) -> pa.Table:
+    return table
+
+
+def as_frame(table: pa.Table) -> pd.DataFrame:
+    """The table in pandas; whole numbers stay whole where some are missing, since ids must not become floats."""
+    # DuckDB's buffers have room for thousands of rows; a memoised answer should not keep them alive.
+    table = table.take(np.arange(len(table)))
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if pa.types.is_integer(field.type) and column.null_count:
+            frame[field.name] = pd.array(column.to_pylist(), dtype="Int64")
+    return frame

@@ -1,0 +1,283 @@
+"""`Database`: read-only SQL over one source. Opening, attaching, asking, materialising and guarding meet here."""
+
+import atexit
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+
+from kbdash.database.asking import Asker, as_frame
+from kbdash.database.attach import (
+    ALL_LINKABLE,
+    EMPTY,
+    Attached,
+    branches,
+    location,
+    parameters_of,
+    planned,
+    sql_text,
+    view_name,
+    view_of,
+)
+from kbdash.database.attaching import Attachments
+from kbdash.database.console import SHAPES, Bounds, Console, NotInSnapshot, Snapshots
+from kbdash.database.duck import fresh_connection, lock
+from kbdash.database.failures import NeedsMemory, check_texts, of_file
+from kbdash.database.flights import SingleFlight
+from kbdash.database.guard import ADVICE, reason_to_refuse, statements_to_check
+from kbdash.database.materialising import Materialiser
+from kbdash.database.opening import Inspect, Opener, nothing_to_inspect
+from kbdash.database.rules import load_catalog
+from kbdash.database.spelled import script
+from kbdash.dataset.config import Settings
+from kbdash.dataset.source import Source
+from kbdash.deadline import all_but, reading
+from kbdash.errors import CorruptData, DataUnavailable, KbdashError, QueryRefused
+
+_EXIT_SECONDS = 2.0
+_OPEN: "WeakSet[Database]" = WeakSet()
+LONGEST_STATEMENT = 100_000  # characters
+_STATEMENT_SECONDS = 5.0
+_UNASKED_SECONDS = 3.0
+_ANSWERED_SECONDS = 0.5
+"""Seconds after the start, or after the first answer, when the remaining files are opened: earlier, they would slow
+that answer down."""
+
+
+class Database:
+    """Read-only SQL over one source. Thread-safe."""
+
+    def __init__(
+        self,
+        source: Source,
+        settings: Settings,
+        inspect: Inspect = nothing_to_inspect,
+        connection: duckdb.DuckDBPyConnection | None = None,
+    ) -> None:
+        self.source = source
+        _OPEN.add(self)
+        connection = connection or prepared_connection()
+        lock(connection, source, settings)
+        self._asker = Asker(connection, settings.query_seconds)
+        opener = Opener(self._asker, source, settings.hub_seconds, inspect)
+        self._attachments = Attachments(planned(source), opener.open)
+        self._console = Console(settings.query_seconds, settings.memory_limit)
+        self._snapshots = Snapshots(settings.cache)
+        self._flights: SingleFlight[tuple[str, str]] = SingleFlight()
+        self._materialiser = Materialiser(self._asker.run, self._attachments, _bytes_to_keep(connection))
+        self._joined: tuple[str, ...] | None = None
+        self._joining = threading.Lock()
+        self._has_answered = False
+        self._attachments.open_all_after(_UNASKED_SECONDS)
+        # Whether a file outside the catalog is a competition can only be seen from its columns.
+        self._attachments.wait(time.monotonic() + settings.hub_seconds, lambda item: not item.competition.boards)
+
+    def competitions(self) -> tuple[Attached, ...]:
+        """Every competition of the source known so far, in catalog order; does not wait."""
+        self._attachments.retry_due()
+        return self._attachments.items()
+
+    def wait_until_opened(self, seconds: float | None = None) -> None:
+        """Wait until every file was opened or has failed, or the time is up (default: that of a question)."""
+        self._attachments.wait(self._asker.deadline() if seconds is None else time.monotonic() + seconds)
+
+    def frame(self, question: str, **parameters: object) -> pd.DataFrame:
+        """Answer of sql/<question>.sql with the given parameters bound."""
+        deadline = self._asker.deadline()
+        self._attachments.retry_due()
+        wanted = parameters_of(question)
+        bound = {name: value for name, value in parameters.items() if name in wanted}
+        check_texts(bound)
+        slug = str(parameters.get("competition"))
+        ask = partial(self._answer, question, slug, bound, deadline)
+        answer = self._flights.run((question, slug), ask, deadline)
+        if not self._has_answered:
+            self._has_answered = True
+            self._attachments.open_all_after(_ANSWERED_SECONDS)
+        return answer
+
+    def sql(self, text: str, bounds: Bounds | None = None, stores: Mapping[str, Path] | None = None) -> pd.DataFrame:
+        """Answer of any one SELECT, cut to `bounds`; everything else is refused. `stores` are folders of content.
+
+        `attrs` of the frame say whether rows are missing (`truncated`) and which competitions are (`unavailable`).
+        """
+        with self.question():
+            self._refuse(text)
+            snapshot = self._snapshot(with_shapes=bool(re.search(rf"\b{SHAPES}\b", text)))
+            missing = {item.competition.slug: item.reason for item in self._attachments.items() if item.reason}
+            answer = self._console.ask(text, snapshot, bounds, stores)
+        try:
+            frame = as_frame(answer.table)
+        except pa.ArrowException as error:
+            raise QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.") from error
+        frame.attrs |= {"truncated": answer.truncated, "unavailable": missing}
+        return frame
+
+    def plain_sql(self, text: str, competitions: Sequence[str] | None = None) -> str:
+        """The statement for plain DuckDB, with the views and macros of these competitions (None: all readable ones)."""
+        items = [item for item in self._attachments.items() if not item.reason]
+        chosen = [item for item in items if competitions is None or item.competition.slug in competitions]
+        return script(text, [(item, self._columns(item)) for item in chosen])
+
+    def _columns(self, item: Attached) -> dict[str, str]:
+        """The columns of a file that its views depend on: name -> DuckDB type."""
+        if not item.competition.has_shapes:
+            return {}
+        described = self._asker.run(f"describe from read_parquet({location(item.file)})", about=item.file.name)
+        return dict(zip(described["column_name"], described["column_type"], strict=True))
+
+    def run(self, text: str, parameters: Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """Answer of a statement of our own, which bypasses the guard."""
+        return self._asker.run(text, parameters)
+
+    def question(self) -> AbstractContextManager[object]:
+        """A block whose statements, reads and waits together take no longer than a question may."""
+        return reading(self._asker.seconds)
+
+    def mark_unavailable(self, slug: str, error: KbdashError) -> None:
+        """Leave out a competition whose file failed after it was opened; it is retried like any other."""
+        self._attachments.mark_unavailable(slug, error)
+
+    def close(self, seconds: float = 0.0) -> None:
+        """Stop background work, wait this long for it, then free the connection and everything cached in it."""
+        self._attachments.stop()
+        self._materialiser.close()
+        self._console.close()
+        self._snapshots.close()
+        self._asker.close(seconds)
+
+    def _refuse(self, text: str) -> None:
+        """Raise QueryRefused unless the text is one harmless SELECT."""
+        if len(text) > LONGEST_STATEMENT:
+            raise QueryRefused("That statement is too long.", advice=f"At most {LONGEST_STATEMENT:,} characters.")
+        for statement in statements_to_check(text):
+            tree = self._asker.run("select json_serialize_sql($text) as tree", {"text": statement})
+            reason = reason_to_refuse(tree["tree"][0])
+            if reason:
+                raise QueryRefused(reason, advice=ADVICE)
+
+    def _snapshot(self, *, with_shapes: bool) -> Path:
+        """The snapshot that readers' SQL runs on; a competition whose rows cannot be read is left out.
+
+        Reading leaves time for the statement, so that it still runs when a file does not arrive.
+        """
+        self._attachments.retry_due()
+        deadline = time.monotonic() + all_but(_STATEMENT_SECONDS)
+        self._attachments.wait(deadline)
+        while True:
+            ready = self._ready(deadline)
+            views = {view_name(item.competition): item for item in ready}
+            versions = {view: item.file.version for view, item in views.items()}
+            fetch = partial(self._rows_of, {view: item.file.name for view, item in views.items()}, deadline)
+            try:
+                return self._snapshots.of(versions | ({SHAPES: "1"} if with_shapes else {}), fetch)
+            except NotInSnapshot as failure:
+                for view, error in failure.errors.items():
+                    if view not in views:
+                        raise error from failure
+                    self.mark_unavailable(views[view].competition.slug, error)
+
+    def _rows_of(self, files: Mapping[str, str], deadline: float, view: str) -> pa.Table:
+        return self._asker.table(f"from {view}", deadline=deadline, about=files.get(view, view))
+
+    def _answer(self, question: str, slug: str, bound: Mapping[str, Any], deadline: float) -> pd.DataFrame:
+        """The answer about a competition; a file that changed or is damaged is reopened, once."""
+        if slug == ALL_LINKABLE:
+            self._join(deadline)
+        item = self._current(slug, deadline)
+        if item is None:
+            return self._ask(question, bound, deadline)
+        try:
+            answer = self._ask(question, bound, deadline, item)
+        except CorruptData:
+            if not self._attachments.may_renew(slug):
+                raise
+            self.source.bytes.forget(item.file.name)
+            self._attachments.reopen(slug, deadline)
+            answer = self._ask(question, bound, deadline, self._current(slug, deadline))
+        self._materialiser.note(item, question)
+        return answer
+
+    def _current(self, slug: str, deadline: float) -> Attached | None:
+        """The competition, with its file open in the current version."""
+        item = self._attachments.need(slug, deadline)
+        if item is None or self.source.bytes.listed_again(item.file.name).version == item.file.version:
+            return item
+        self._attachments.reopen(slug, deadline)
+        return self._attachments.need(slug, deadline)
+
+    def _ask(
+        self, question: str, bound: Mapping[str, Any], deadline: float, item: Attached | None = None
+    ) -> pd.DataFrame:
+        text, name = sql_text(question), item.file.name if item else ""
+        try:
+            try:
+                return self._asker.run(text, bound, deadline=deadline, about=name)
+            except NeedsMemory:
+                # Perhaps rows are being copied in the background; the memory for that is free again afterwards.
+                if not self._materialiser.wait(deadline - time.monotonic()):
+                    raise
+                return self._asker.run(text, bound, deadline=deadline, about=name)
+        except KbdashError as error:
+            if item is None:
+                raise
+            raise of_file(error, name) from error
+
+    def _join(self, deadline: float) -> None:
+        """Rebuild the view over all linkable competitions if the set of readable ones changed."""
+        self._attachments.retry_due()
+        self._attachments.wait(deadline, _is_linkable)
+        ready = [item.competition for item in self._ready(deadline) if _is_linkable(item)]
+        slugs = tuple(competition.slug for competition in ready)
+        with self._joining:
+            if self._joined == slugs:
+                return
+            view, empty = view_of("submissions", ALL_LINKABLE), view_of("submissions", EMPTY)
+            self._asker.run(f"create or replace view {view} as from {empty}{branches(ready)}", deadline=deadline)
+            self._joined = slugs
+
+    def _ready(self, deadline: float) -> list[Attached]:
+        """Competitions whose files are open, each in its current version."""
+        ready = []
+        for item in self._attachments.items():
+            if item.opened and not item.reason:
+                with suppress(DataUnavailable):
+                    ready.append(self._current(item.competition.slug, deadline))
+        return [item for item in ready if item]
+
+
+def prepared_connection() -> duckdb.DuckDBPyConnection:
+    """A connection with the catalog and the ranking rule. It needs no source, so it is made while one is opened."""
+    connection = fresh_connection()
+    connection.execute(sql_text("view_values"))
+    load_catalog(connection)
+    return connection
+
+
+def _bytes_to_keep(connection: duckdb.DuckDBPyConnection) -> int:
+    """Half of DuckDB's memory; the rest is for questions."""
+    limit = connection.execute("select parse_formatted_bytes(current_setting('memory_limit'))::bigint").fetchone()
+    return int(limit[0]) // 2 if limit else 0
+
+
+def _close_all() -> None:
+    """At exit: a thread that returned from DuckDB into Python later would abort the process."""
+    for database in list(_OPEN):
+        database.source.close()  # ends reads that wait for bytes
+        database.close(_EXIT_SECONDS)
+
+
+atexit.register(_close_all)
+
+
+def _is_linkable(item: Attached) -> bool:
+    return item.competition.linkable

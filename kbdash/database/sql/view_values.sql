@@ -1,0 +1,9 @@
+-- Limits of values, whatever the file holds; used by the views over files.
+-- A longer text keeps its start plus a digest, so that different users, problems or runners stay different.
+create or replace macro short_text(value) as
+case when strlen(value) > 500 and length(value) > 500 then left(value, 480) || '… ' || left(md5(value), 10) else value end;
+
+-- No submission was sent before 1970 or after 2199; Python cannot represent times far outside (BC, past year 9999,
+-- infinity).
+create or replace macro possible_time(value) as
+case when value >= '1970-01-01 00:00:00+00'::timestamptz and value < '2200-01-01 00:00:00+00'::timestamptz then value end

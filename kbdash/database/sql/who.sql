@@ -1,0 +1,8 @@
+-- Which users do these texts mean? Those with such an id or name; names also case-insensitively.
+-- $competition, $texts
+select text, user_id, coalesce(arg_max(user_name, submitted_at), any_value(user_name)) as user_name,
+    min(case when user_id = text then 'id' when user_name = text then 'name' else 'other case' end) as match
+from submissions_of($competition), (select unnest($texts::varchar[]) as text)
+where user_id = text or lower(user_name) = lower(text)
+group by text, user_id
+order by text, match, user_id

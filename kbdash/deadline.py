@@ -1,0 +1,87 @@
+"""The deadline of a question, and the failure that ended its reads.
+
+A question passes through many hands: it finds a board, waits for files, caches and locks, and DuckDB calls our
+filesystem from inside a statement, where it takes no deadline and of an exception passes on only the text. So both
+travel in a context variable of the asking thread, and everything that waits asks here how long it may.
+"""
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from threading import Lock
+
+from kbdash.errors import DataUnavailable, KbdashError
+
+_current: ContextVar["Reading | None"] = ContextVar("kbdash_reading", default=None)
+
+
+@dataclass
+class Reading:
+    """The reads of one question: `expires` is the deadline (time.monotonic()), `each` the longest that a single read
+    may take, `failure` the error once a read has failed."""
+
+    expires: float
+    each: float = math.inf
+    failure: KbdashError | None = None
+
+
+@contextmanager
+def reading(seconds: float, each: float = math.inf) -> Iterator[Reading]:
+    """Limit all reads in this block to `seconds`, and each of them to `each`; limits of outer blocks still hold."""
+    outer = _current.get() or Reading(math.inf)
+    mine = Reading(min(time.monotonic() + seconds, outer.expires), min(each, outer.each))
+    token = _current.set(mine)
+    try:
+        yield mine
+    finally:
+        _current.reset(token)
+
+
+def current() -> Reading | None:
+    """The Reading of this thread, if a deadline was set."""
+    return _current.get()
+
+
+def deadline_within(seconds: float) -> float:
+    """The deadline of work that starts now and may take `seconds`: that of the question, if it is earlier."""
+    mine = _current.get()
+    return min(time.monotonic() + seconds, math.inf if mine is None else mine.expires)
+
+
+def expires_within(seconds: float) -> float:
+    """The deadline of a read that starts now: that of the question, else `seconds` from now."""
+    mine = _current.get()
+    now = time.monotonic()
+    return now + seconds if mine is None else min(mine.expires, now + mine.each)
+
+
+def seconds_left() -> float | None:
+    """Seconds until the deadline of this thread, at least 0; None when none was set."""
+    mine = _current.get()
+    return None if mine is None or mine.expires == math.inf else max(0.0, mine.expires - time.monotonic())
+
+
+def all_but(seconds: float) -> float:
+    """How long work may take if these seconds, at most half of the question's time, are to be left after it."""
+    left = seconds_left()
+    return math.inf if left is None else max(left - seconds, left / 2)
+
+
+@contextmanager
+def held(lock: Lock) -> Iterator[None]:
+    """Hold a lock that others keep while they read; DataUnavailable when it is not free by the deadline."""
+    left = seconds_left()
+    if not lock.acquire(timeout=-1 if left is None else left):
+        raise waited_in_vain()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def waited_in_vain() -> DataUnavailable:
+    """The error for a question that waited, until its deadline, for what another one reads."""
+    return DataUnavailable("What another reader is fetching did not arrive in time.", advice="Retry in a moment.")

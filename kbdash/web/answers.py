@@ -1,0 +1,152 @@
+"""The engine's questions, memoised per dataset version and shared by all readers: never modify an answer.
+
+Every question of kbdash.database.questions has a name here with the signature of its method, and nothing else.
+"""
+
+from collections.abc import Callable, Hashable, Iterable
+from concurrent.futures import Future
+from contextlib import nullcontext, suppress
+from functools import partial
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+import pandas as pd
+import streamlit as st
+
+from kbdash.database.questions.kinds import Question
+from kbdash.database.workers import WORKERS
+from kbdash.dataset.model import Placement, Submission
+from kbdash.engine import KernelBot
+from kbdash.web.memo import key_of, shared
+from kbdash.web.session import engine
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _MovedOnError(Exception):
+    """A file appeared or disappeared while a question about all files was answered, so the answer is not cached."""
+
+
+def _version(kb: KernelBot) -> tuple[str, ...]:
+    """The version of an answer: one given while a file could not be read is outdated once it can."""
+    return (kb.source.version, *kb.readable())
+
+
+def _stores(kb: KernelBot) -> tuple[str, ...]:
+    """The same for answers from content stores, which become ready one by one."""
+    return (*_version(kb), "stores", *kb.content_at_hand())
+
+
+def _verdicts(kb: KernelBot) -> tuple[str, ...]:
+    """The same for verdicts, whose number grows."""
+    return (*_stores(kb), str(kb.verdicts_known()))
+
+
+def memoised(
+    method: Callable[Concatenate[KernelBot, P], T], holds_for: Callable[[KernelBot], tuple[str, ...]] = _version
+) -> Callable[P, T]:
+    """The memoised question of a method, for this session's dataset version; shared by all readers."""
+
+    def ask(*args: P.args, **kwargs: P.kwargs) -> T:
+        kb = engine()
+        said = said_in(method, *args, **kwargs)
+        while True:
+            version = holds_for(kb)
+            key = key_of(version, method.__name__, *said)
+            waiting = nullcontext() if key in shared else st.spinner("Reading the dataset")
+            asked = partial(method, kb, *args, **kwargs)
+            with suppress(_MovedOnError), waiting:
+                return cast(T, shared.get(key, partial(_answer, kb, version, holds_for, asked)))
+
+    return ask
+
+
+def said_in(method: Callable[..., object], *args: object, **kwargs: object) -> tuple[Hashable, ...]:
+    """The arguments of a question without defaults, so that equal questions have one cache key."""
+    question: Question | None = getattr(method, "question", None)
+    if question is None:
+        return (*args, *sorted((name, _hashable(value)) for name, value in kwargs.items()))
+    given = question.signature.bind(None, *args, **kwargs).arguments
+    return tuple(
+        (parameter.name, _hashable(given[parameter.name]))
+        for parameter in question.parameters
+        if parameter.name in given and _hashable(given[parameter.name]) != parameter.default
+    )
+
+
+def _hashable(value: Any) -> Hashable:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _answer(
+    kb: KernelBot, version: tuple[str, ...], holds_for: Callable[[KernelBot], tuple[str, ...]], ask: Callable[[], T]
+) -> T:
+    answer = ask()
+    if version != holds_for(kb):
+        raise _MovedOnError
+    return answer
+
+
+def overview(competitions: Iterable[str], order: str | None) -> dict[str, Future[pd.DataFrame]]:
+    """The overview of each competition, all asked in parallel; memoised ones are there at once."""
+    kb = engine()
+    return {slug: _started(kb, slug, order) for slug in competitions}
+
+
+def _started(kb: KernelBot, slug: str, order: str | None) -> Future[pd.DataFrame]:
+    key = key_of(kb.source.version, "overview", slug, order)
+    ask = partial(shared.get, key, partial(kb.frame, "overview", competition=slug, order=order))
+    if key not in shared:
+        return WORKERS.submit(ask)
+    known: Future[pd.DataFrame] = Future()
+    known.set_result(ask())
+    return known
+
+
+contested = memoised(KernelBot.contested)
+weekly = memoised(KernelBot.weekly)
+problems = memoised(KernelBot.problems)
+flags = memoised(KernelBot.flags)
+summary = memoised(KernelBot.summary)
+leaderboard = memoised(KernelBot.leaderboard)
+trends = memoised(KernelBot.trends)
+distribution = memoised(KernelBot.distribution)
+ecdf = memoised(KernelBot.ecdf)
+standing = memoised(KernelBot.standing)
+progression = memoised(KernelBot.progression)
+records = memoised(KernelBot.records)
+personal_bests = memoised(KernelBot.personal_bests)
+rank_history = memoised(KernelBot.rank_history)
+same_code = memoised(KernelBot.same_code)
+runner_ratios = memoised(KernelBot.runner_ratios)
+paired = memoised(KernelBot.paired)
+shapes = memoised(KernelBot.shapes)
+submissions = memoised(KernelBot.submissions)
+status_over_time = memoised(KernelBot.status_over_time)
+user = memoised(KernelBot.user)
+user_field = memoised(KernelBot.user_field)
+find_users = memoised(KernelBot.find_users)
+ladder = memoised(KernelBot.ladder)
+submission_rows = memoised(KernelBot.submission_rows)
+same_code_elsewhere = memoised(KernelBot.same_code_elsewhere)
+user_ids = memoised(KernelBot.user_ids)
+sql = memoised(KernelBot.sql)
+user_id = memoised(KernelBot.user_id)
+_placement_among = memoised(KernelBot.placement_among)
+
+
+search = memoised(KernelBot.search, _stores)
+holding = memoised(KernelBot.holding, _stores)
+techniques = memoised(KernelBot.techniques, _stores)
+adoption = memoised(KernelBot.adoption, _stores)
+facets_of_many = memoised(KernelBot.facets_of_many, _stores)
+noise = memoised(KernelBot.noise, _stores)
+steps = memoised(KernelBot.steps, _stores)
+origins = memoised(KernelBot.origins, _stores)
+relatives = memoised(KernelBot.relatives, _stores)
+verdicts = memoised(KernelBot.verdicts, _verdicts)
+
+
+def placement(of: Submission) -> Placement:
+    """Placement of a submission on its board and runner, from the leaderboard that the page shows anyway."""
+    return _placement_among(of, leaderboard(of.problem, competition=of.competition, runner=of.runner))

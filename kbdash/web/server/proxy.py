@@ -1,0 +1,53 @@
+"""HAProxy in front of several processes: its configuration, and where it is."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
+
+from kbdash.errors import KbdashError
+
+CONFIG = Template((Path(__file__).parent / "haproxy.cfg.template").read_text("utf-8"))
+CLIENT_HEADER = "x-forwarded-for"
+PLACES = "/usr/sbin:/usr/local/sbin"
+"""Where Debian installs it; not on every user's PATH."""
+
+
+def configuration(bind: str, workers: Sequence[str], *, header: str = CLIENT_HEADER) -> str:
+    """The configuration for these workers (`host:port`).
+
+    `header` is where the workers look for the client's address. HAProxy writes the usual one itself; any other comes
+    from an outer proxy and is passed on.
+    """
+    by_name = any(not worker.startswith("127.0.0.1:") for worker in workers)
+    return CONFIG.substitute(
+        bind=bind,
+        forwarded=FORWARDED if header == CLIENT_HEADER else "",
+        resolvers=RESOLVERS if by_name else "",
+        servers="\n".join(
+            f"    server w{number} {worker} cookie w{number}" + by_name * " resolvers names init-addr libc,none"
+            for number, worker in enumerate(workers, 1)
+        ),
+    )
+
+
+FORWARDED = f"    http-request set-header {CLIENT_HEADER} %[src]\n"
+RESOLVERS = "resolvers names\n    parse-resolv-conf\n\n"
+
+
+def executable() -> str:
+    """The path of the program; installs it if possible."""
+    if (found := _found()) is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "update", "-qq"], check=False)  # noqa: S607  (root's own PATH)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "haproxy"], check=False)  # noqa: S607
+        found = _found()
+    if found is None:
+        advice = "Install it (apt-get install haproxy, dnf install haproxy, brew install haproxy), or use one worker."
+        raise KbdashError("Several workers need HAProxy in front of them, and it is not installed.", advice=advice)
+    return found
+
+
+def _found() -> str | None:
+    return shutil.which("haproxy") or shutil.which("haproxy", path=PLACES)

@@ -1,0 +1,158 @@
+"""The view of a session is stored in the URL; only this module reads and writes it.
+
+A run reads the view from the URL, applies what widgets changed since, and writes it back. Widgets are drawn from
+the view, never the other way round, so a link, a reload and Back all show the same thing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+import streamlit as st
+
+from kbdash.view import Notes, View, params_of
+
+V = TypeVar("V", bound=View)
+M = TypeVar("M")
+T = TypeVar("T")
+Query = dict[str, list[str]]
+
+_PAGE = "_page"
+_PAGES = "_pages"
+_URL = "_url"
+_NOTES = "_notes"
+LONGEST_ADDRESS = 8000  # characters of a link that is followed; no view has a longer one
+
+
+@dataclass
+class _Url:
+    """What this session last wrote to the URL of a page, what that replaced, and pending changes of widgets."""
+
+    page: str
+    written: Query = field(default_factory=dict)
+    replaced: Query = field(default_factory=dict)
+    changes: dict[str, Any] = field(default_factory=dict)
+
+
+def register(pages: Mapping[str, st.Page], current: str) -> None:
+    """Remember the pages of this run by path, and which one is open."""
+    st.session_state[_PAGES] = dict(pages)
+    st.session_state[_PAGE] = current
+
+
+def remember(name: str, made_of: M, make: Callable[[M], T]) -> T:
+    """A value cached in this session, recomputed only when its input changes."""
+    found = st.session_state.get(f"_{name}")
+    if found is None or found[0] != made_of:
+        found = st.session_state[f"_{name}"] = (made_of, make(made_of))
+    made: T = found[1]
+    return made
+
+
+def page() -> str:
+    """Path of the open page; "" is the overview."""
+    return str(st.session_state.get(_PAGE, ""))
+
+
+def params() -> Query:
+    """URL parameters as they are now."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def view(kind: type[V]) -> V:
+    """The view to show now; also updates the URL. Call it before any widget of the view is drawn."""
+    url, seen = _url(), params()
+    changes, url.changes = url.changes, {}
+    # Race: a click can arrive before the new address. It then refers to what was written last, not to the old address.
+    overtaken = bool(changes) and seen == url.replaced
+    parsed, notes = kind.parse(url.written if overtaken else seen)
+    if notes:
+        st.session_state[_NOTES] = notes
+    current = _changed(parsed, changes) if changes else parsed
+    query = current.query()
+    if query != seen:
+        st.query_params.from_dict(query)
+    if query != url.written:
+        url.written, url.replaced = query, seen
+    return current
+
+
+def control(field: str, value: Any, *, default: Any = None, read: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+    """Keyword arguments that bind a widget to a field: it shows `value`, and a change goes into the view.
+
+    Choosing `default` clears the field; `read` converts the widget's value to the field's.
+    """
+    key = f"{page() or 'overview'}-{field}"
+    # Always, even when nothing changed: a widget in a closed popover missed the updates of earlier runs.
+    st.session_state[key] = value
+    return {"key": key, "on_change": _take, "args": (key, field, default, read)}
+
+
+def change(**changes: Any) -> None:
+    """Set fields of the view from a callback."""
+    _url().changes.update(changes)
+
+
+def reset() -> None:
+    """Drop every parameter, from a callback: the page starts over with its defaults."""
+    st.query_params.clear()
+
+
+def notes() -> Notes:
+    """Notes about what was ignored in the link; returned only once."""
+    noted: Notes = st.session_state.pop(_NOTES, ())
+    return noted
+
+
+def go(path: str, target: View) -> None:
+    """Open another page with that view."""
+    st.switch_page(st.session_state[_PAGES][path], query_params=target.query())
+
+
+def follow(address: str) -> None:
+    """Follow a link inside the app, from a callback; ignores an address without a page."""
+    if not address.startswith("/") or address.startswith("//") or len(address) > LONGEST_ADDRESS:
+        return
+    parts = urlsplit(address)
+    path, query = parts.path.removeprefix("/"), parse_qs(parts.query)
+    if path == page():
+        st.query_params.from_dict(query)
+    elif has(path):
+        st.switch_page(target(path), query_params=query)
+
+
+def has(path: str) -> bool:
+    """Whether there is such a page."""
+    return path in st.session_state.get(_PAGES, {})
+
+
+def target(path: str) -> st.Page:
+    """The page behind a path, for `st.page_link`."""
+    found: st.Page = st.session_state[_PAGES][path]
+    return found
+
+
+def _url() -> _Url:
+    url = st.session_state.get(_URL)
+    if not isinstance(url, _Url) or url.page != page():
+        url = st.session_state[_URL] = _Url(page())
+    return url
+
+
+def _take(key: str, field: str, default: Any, read: Callable[[Any], Any] | None) -> None:
+    value = st.session_state[key]
+    cleared = value is None or value == default
+    change(**{field: None if cleared else read(value) if read else value})
+
+
+def _changed(parsed: V, changes: Mapping[str, Any]) -> V:
+    """The view with these changes and their consequences; None resets a field to its default."""
+    values = {}
+    for name, default, _ in params_of(type(parsed)):
+        if name in changes:
+            value = changes[name]
+            values[name] = default if value is None else tuple(value) if isinstance(default, tuple) else value
+    # Only the browser enforces the limits of widgets, so their values are validated like a link.
+    edited, _ = type(parsed).parse(replace(parsed, **values).query())
+    return edited.after(parsed)

@@ -1,0 +1,5 @@
+"""SQL that a reader types."""
+
+from kbdash.web import console
+
+console.show()

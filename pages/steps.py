@@ -1,0 +1,5 @@
+"""The largest improvements of all users."""
+
+from kbdash.web.inside import steps
+
+steps.show()

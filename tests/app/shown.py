@@ -1,0 +1,47 @@
+"""Tables of ours as a page sends them to the browser, read back as frames of texts."""
+
+import json
+from typing import Any
+
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+COMPONENT = "kbdash_table"
+
+
+def sent(app: AppTest) -> dict[str, dict[str, Any]]:
+    """What each table on the page was given, by its key, in the order of the page."""
+    found = {}
+    for element in app.get("bidi_component"):
+        if element.proto.component_name == COMPONENT:
+            data = json.loads(element.proto.json)
+            key = element.proto.id.split("-", 2)[2].removesuffix("-cells")
+            found[key] = data | json.loads(data["table"])
+    return found
+
+
+def tables(app: AppTest) -> list[pd.DataFrame]:
+    """The tables on the page as their cells say it; `links` of a column stand beside it as "<name> link"."""
+    return [_frame(table) for table in sent(app).values()]
+
+
+def table(app: AppTest, key: str = "") -> pd.DataFrame:
+    """The table with that key, or the first one."""
+    found = sent(app)
+    return _frame(found[key or next(iter(found))])
+
+
+def numbers(texts: "pd.Series[str]") -> list[float]:
+    """Cells as numbers."""
+    return [float(text.replace(",", "").replace("−", "-").lstrip("+=")) for text in texts]
+
+
+def _frame(table: dict[str, Any]) -> pd.DataFrame:
+    columns = {}
+    for column in table["columns"]:
+        name = column["name"]
+        columns[name] = column["texts"]
+        for kind in ("links", "marks", "choices"):
+            if column.get(kind):
+                columns[f"{name} {kind}"] = column[kind]
+    return pd.DataFrame(columns)

@@ -1,0 +1,309 @@
+"""The engine with stores at hand: texts, questions, and the sample that prepares itself."""
+
+import gc
+import shutil
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+import kbdash
+from kbdash.content import background
+from kbdash.content.build import Build
+from kbdash.content.library import ContentMissing
+from kbdash.content.orders import Opened
+from kbdash.content.store import Store, find_store
+from kbdash.content.techniques import facets_of
+from kbdash.database.console.content import CONTENT
+from kbdash.dataset.config import DATASET, Settings
+from kbdash.dataset.source import open_source
+from kbdash.engine import KernelBot
+from kbdash.errors import KbdashError, QueryRefused
+from tests.hub import LoopbackHub
+
+SLUG = "trimul"
+
+
+@pytest.fixture(scope="module")
+def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two files of the sample, a flat and a legacy one."""
+    home = tmp_path_factory.mktemp("dataset")
+    for name in ("trimul_submissions.parquet", "submissions.parquet"):
+        shutil.copy(sample_folder / name, home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def quiet_hub(folder: Path) -> Iterator[LoopbackHub]:
+    with LoopbackHub(folder) as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def options(quiet_hub: LoopbackHub, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings with a cache in which both stores are built."""
+    cache = tmp_path_factory.mktemp("cache")
+    settings = Settings(source=DATASET, endpoint=quiet_hub.endpoint, cache=cache, hub_seconds=60.0, query_seconds=120.0)
+    opened = Opened(open_source(settings), settings)
+    for order in opened.orders([], cache / "content"):
+        Build(order).run()
+    opened.close()
+    return settings
+
+
+@pytest.fixture(scope="module")
+def kb(options: Settings) -> Iterator[KernelBot]:
+    engine = kbdash.connect(settings=options)
+    yield engine
+    engine.close()
+
+
+def test_the_state_of_a_store(kb: KernelBot) -> None:
+    state = kb.content(SLUG)
+    assert (state.state, state.rows) == ("built", 952)
+    assert min(state.texts, state.lines, state.bytes) > 0
+
+
+def test_a_store_that_has_no_room_any_more_is_freed_with_all_that_was_made_of_it(options: Settings) -> None:
+    engine = kbdash.connect(settings=options)
+    library = engine._content
+    one, other = (library.opened(engine, slug) for slug in (SLUG, "amd-mi300"))
+    assert library.opened(engine, SLUG) is one
+    library._stores.limit = max(each.store.memory_bytes for each in (one, other))
+    one_was = weakref.ref(one), weakref.ref(one.store), weakref.ref(library._place(SLUG, one, False).scanner)
+    assert library.opened(engine, "amd-mi300") is other  # used last
+    library._stores.get("another", lambda: other.store)
+    del one
+    gc.collect()
+    assert [was() for was in one_was] == [None, None, None]
+    engine.close()
+
+
+def test_readers_sql_reads_the_tables_of_a_store_in_place_and_no_other_file(kb: KernelBot, options: Settings) -> None:
+    for table in CONTENT:
+        kinds = ", ".join(f"lower(typeof({column.name})) as {column.name}" for column in table.columns)
+        [found] = kb.sql(f"select {kinds} from {table.name} limit 1").to_dict("records")
+        assert found == {column.name: column.kind for column in table.columns}
+    counts = kb.sql("select competition, count(*) as n from content_lines where line like '%import%' group by all")
+    store = kb._content.store(SLUG)
+    assert store is not None
+    wanted = sum(b"import" in line for line in store.lines.to_pylist())
+    assert dict(zip(counts["competition"], counts["n"], strict=True))[SLUG] == wanted > 0
+    held = kb.sql(
+        "select count(*) as n from content_rows join submissions using (competition, file_row, submission_id)"
+    )
+    assert held["n"][0] > 900
+    with pytest.raises(QueryRefused):
+        kb.sql("select * from content_rows, read_text('/etc/passwd')")
+    with kb._database.question():
+        console, snapshot = kb._database._console, kb._database._snapshot(with_shapes=False)
+    for other in ("/etc/passwd", str(store.folder.parent / "other.parquet"), f"{store.folder}/../x"):
+        with pytest.raises(QueryRefused, match="disabled"):  # even past the guard
+            console.ask(f"select * from read_text('{other}')", snapshot, stores={SLUG: store.folder})
+
+
+def test_source_texts_need_no_request_with_a_store(kb: KernelBot, quiet_hub: LoopbackHub, tmp_path: Path) -> None:
+    board = kb.leaderboard("trimul", runner="B200")
+    ids = [int(each) for each in board["submission_id"][:10]]
+    submissions = [kb.submission(each, "B200") for each in ids]
+    before = quiet_hub.counts.requests
+    texts = [kb.text_of(each).text for each in submissions]
+    assert quiet_hub.counts.requests == before
+    without = kbdash.connect(settings=replace(kb._settings, content="off", cache=tmp_path))
+    assert [without.code(each, "B200") for each in ids] == texts
+    without.close()
+
+
+def test_a_store_that_is_damaged_is_not_believed(options: Settings, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(options.cache / "content", cache / "content")
+    engine = kbdash.connect(settings=replace(options, cache=cache))
+    row = kb_row(engine)
+    expected = engine.code(row, "B200")
+    store = engine._content.store(SLUG)
+    assert isinstance(store, Store)
+    path = store.folder / "runs.parquet"
+    runs = pq.read_table(path)
+    pq.write_table(runs.slice(1, runs.num_rows - 1), path)
+    engine.close()
+    again = kbdash.connect(settings=replace(options, cache=cache))
+    assert again.code(row, "B200") == expected
+    again.close()
+
+
+def test_stores_can_be_opened_before_anybody_asks(kb: KernelBot, options: Settings, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(options.cache / "content", cache / "content")
+    engine = kbdash.connect(settings=replace(options, cache=cache))
+    engine.open_content()
+    for thread in threading.enumerate():
+        if thread.name == "kbdash-content-open":
+            thread.join(60)
+    for table in cache.glob("content/*/*.parquet"):
+        table.unlink()  # whatever a search needs is in memory now
+    pd.testing.assert_frame_equal(engine.search("tl.load"), kb.search("tl.load"))
+    engine.close()
+
+
+def kb_row(engine: KernelBot) -> int:
+    return int(engine.leaderboard("trimul", runner="B200")["submission_id"][0])
+
+
+def test_a_store_of_another_version_is_ignored_and_said(options: Settings, folder: Path, tmp_path: Path) -> None:
+    home = tmp_path / "newer"
+    shutil.copytree(folder, home)
+    table = pq.read_table(home / "trimul_submissions.parquet")
+    pq.write_table(table.slice(0, 100), home / "trimul_submissions.parquet")
+    with LoopbackHub(home) as hub:
+        engine = kbdash.connect(settings=replace(options, endpoint=hub.endpoint))
+        state = engine.content(SLUG)
+        assert state.state == "absent"
+        assert "another version" in state.note
+        assert state.rate > 0  # that of the builds of the other files
+        assert engine.content("amd-mi300").state == "built"  # its file did not change
+        engine.close()
+
+
+def test_search_with_the_filters_of_the_engine(kb: KernelBot) -> None:
+    found = kb.search("torch", problem="trimul", runner="B200", passed=True, limit=5)
+    assert len(found) == 5
+    assert found.attrs["total"] >= 5
+    best = found.iloc[0]
+    code = kb.code(int(best["best_submission_id"]), "B200", SLUG).split("\n")
+    assert code[best["line_no"] - 1].strip() == best["line"]
+    board = kb.leaderboard("trimul", runner="B200").set_index("submission_id")
+    assert board.loc[best["best_submission_id"], "rank"] == best["best_rank"]
+    name = board["user_name"].iloc[0]
+    assert (kb.search("torch", problem="trimul", user=name)["users"] == 1).all()
+    assert kb.search("torch", problem="trimul", until="1999-01-01").empty
+    with pytest.raises(QueryRefused):
+        kb.search("torch", problem="trimul", until="yesterday")
+
+
+def test_search_over_all_competitions(kb: KernelBot) -> None:
+    found = kb.search("import torch")
+    assert set(found.attrs["searched"]) == {SLUG, "amd-mi300"}
+    everywhere = found[found["line"] == "import torch"].iloc[0]
+    alone = [kb.search("import torch", competition=slug).set_index("line") for slug in (SLUG, "amd-mi300")]
+    assert everywhere["users"] == sum(each.loc["import torch", "users"] for each in alone)
+
+
+def test_steps_are_those_of_the_ladders(kb: KernelBot) -> None:
+    steps = kb.steps("trimul", "B200", least_gain=0.0, limit=100_000)
+    people = kb.leaderboard("trimul", runner="B200")
+    user = people.iloc[0]
+    ladder = kb.ladder("trimul", user["user_id"], runner="B200")
+    mine = steps[steps["user_name"] == user["user_name"]].sort_values("after", ascending=False)
+    assert mine["after_id"].tolist() == ladder["submission_id"].tolist()[1:]
+    assert mine["gain"].tolist() == pytest.approx(ladder["gain"].tolist()[1:])
+    assert steps["gain"].is_monotonic_decreasing
+
+
+def test_origins_and_relatives_of_legacy_submissions(kb: KernelBot) -> None:
+    sent = int(kb.leaderboard("amd-fp8-mm")["submission_id"][0])
+    origins = kb.origins(sent, competition="amd-mi300")
+    assert origins["line"].tolist() == kb.code(sent, competition="amd-mi300").split("\n")
+    relatives = kb.relatives(sent, competition="amd-mi300", least=0.0)
+    assert relatives["user_name"].is_unique
+    assert relatives["similarity"].between(0, 1).all()
+
+
+def test_the_content_of_the_sample_builds_itself(
+    sample_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(sample_cache, cache, ignore=shutil.ignore_patterns("content", "pages"))
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Remembered(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
+            started.append(self)
+
+    monkeypatch.setattr(background.subprocess, "Popen", Remembered)
+    engine = kbdash.connect(settings=Settings(source="sample", cache=cache))
+    engine.prepare_content()
+    [process] = started
+    until = time.monotonic() + 240
+    while time.monotonic() < until and any(engine.content(slug).state != "built" for slug in engine.readable()):
+        time.sleep(0.2)
+    running = process.poll() is None  # the stores are there while KernelGuard is still asked about their texts
+    process.terminate()
+    assert process.wait(60) == 130
+    assert running
+    assert [engine.content(slug).state for slug in engine.readable()] == ["built"] * 7
+    assert len(engine.search("tl.load"))
+    engine.close()
+
+
+def test_building_can_be_switched_off(tmp_path: Path) -> None:
+    engine = kbdash.connect(settings=Settings(source="sample", cache=tmp_path, content_build=False))
+    engine.prepare_content()
+    with pytest.raises(KbdashError, match="switched off"):
+        engine.build_content(SLUG)
+    assert find_store(tmp_path / "content", engine.source.files["trimul_submissions.parquet"]) is None
+    engine.close()
+
+
+def holding(folder: Path, *facets: str) -> pd.DataFrame:
+    """Ranked rows of the flat file whose text holds these techniques, found text by text."""
+    rows = pq.read_table(folder / "trimul_submissions.parquet").to_pandas()
+    found = {code: facets_of(code) for code in rows["code"].dropna().unique()}
+    wanted = [
+        isinstance(code, str) and all((name.strip("!") in found[code]) is not name.startswith("!") for name in facets)
+        for code in rows["code"]
+    ]
+    return rows[wanted]
+
+
+@pytest.mark.parametrize("facets", [("triton",), ("!triton",), ("triton", "!autotune"), ("torch_only",)])
+@pytest.mark.parametrize("kept_in_memory", [False, True])
+def test_techniques_narrow_boards(kb: KernelBot, folder: Path, facets: tuple[str, ...], kept_in_memory: bool) -> None:
+    if kept_in_memory:
+        for ask in (kb.summary, kb.records, kb.ecdf, kb.same_code):
+            ask("trimul")
+        assert kb._database._materialiser.wait(60)
+    rows = holding(folder, *facets)
+    sent = kb.submissions("trimul", facets=facets, page_size=500)
+    assert 0 < sent.total == len(rows) < 952
+    assert set(sent.rows["submission_id"]) <= set(rows["submission_id"])
+    passing = rows[(rows["mode"] == "leaderboard") & rows["passed"].eq(True) & (rows["score"] >= 1e-7)]
+    bests = passing.groupby(["runner", "user_id"])["score"].min().sort_values()
+    board = kb.leaderboard("trimul", facets=facets)
+    assert board.set_index(["runner", "user_id"])["score"].sort_values().to_dict() == bests.to_dict()
+    assert (board.groupby("runner")["rank"].min() == 1).all()
+    spread = kb.distribution("trimul", facets=facets)
+    assert (spread["users"].sum(), spread["rows"].sum()) == (len(bests), len(passing))
+    assert kb.ecdf("trimul", facets=facets)["runner"].nunique() == passing["runner"].nunique()
+
+
+def test_techniques_narrow_boards_of_runs(kb: KernelBot) -> None:
+    board = kb.leaderboard("amd-fp8-mm", facets=("triton",))
+    without = kb.leaderboard("amd-fp8-mm", facets=("!triton",))
+    for rows, holds in ((board, True), (without, False)):
+        assert {("triton" in kb.facets(int(each), competition="amd-mi300")) for each in rows["submission_id"]} == {
+            holds
+        }
+    assert set(board["user_id"]) | set(without["user_id"]) == set(kb.leaderboard("amd-fp8-mm")["user_id"])
+
+
+def test_a_technique_that_nobody_knows_is_refused_with_the_list(kb: KernelBot) -> None:
+    with pytest.raises(QueryRefused, match="tritonn") as refused:
+        kb.leaderboard("trimul", facets=("tritonn",))
+    assert "tcgen05" in refused.value.advice
+
+
+def test_without_a_store_a_technique_says_what_is_missing(options: Settings) -> None:
+    engine = kbdash.connect(settings=replace(options, content="off"))
+    with pytest.raises(ContentMissing, match="no content store"):
+        engine.leaderboard("trimul", facets=("triton",))
+    assert len(engine.leaderboard("trimul"))
+    engine.close()

@@ -1,0 +1,138 @@
+"""Every text out of a store is the one that pyarrow reads from the file."""
+
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kbdash.content.build import Build
+from kbdash.content.orders import Opened
+from kbdash.content.store import Store, find_store
+from kbdash.dataset.config import Settings
+from kbdash.dataset.source import open_source
+from kbdash.errors import CorruptData
+from tests.content.files import Made, Sent, codes_of, tables_of
+
+CODECS = ("none", "snappy", "gzip", "zstd", "lz4", "brotli")
+LINES = st.sampled_from([b"", b"a", b"  a", b"a  ", b"\r", b"x\x00y", b"\xff\xfe", "\u2028b".encode(), b"c" * 300])
+TEXTS = st.one_of(st.none(), st.lists(LINES, max_size=12).map(b"\n".join), st.binary(max_size=40))
+LAYOUTS = st.fixed_dictionaries(
+    {
+        "compression": st.sampled_from(CODECS),
+        "data_page_version": st.sampled_from(["1.0", "2.0"]),
+        "use_dictionary": st.booleans(),
+        "write_page_index": st.booleans(),
+        "row_group_size": st.sampled_from([1, 3, 1000]),
+        "data_page_size": st.sampled_from([1, 200, 1 << 20]),
+        "write_batch_size": st.sampled_from([1, 2, 1024]),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def sample_stores(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Store]:
+    """A store of every competition of the sample."""
+    root = tmp_path_factory.mktemp("content")
+    options = Settings(source=str(sample_folder), cache=root)
+    opened = Opened(open_source(options), options)
+    stores = {}
+    for order in opened.orders([], root):
+        Build(order).run()
+        store = find_store(root, order.file)
+        assert store is not None
+        stores[Path(order.file.location)] = store
+    opened.close()
+    return stores
+
+
+def test_every_text_of_the_sample_comes_back(sample_stores: dict[Path, Store]) -> None:
+    assert len(sample_stores) == 7
+    for path, store in sample_stores.items():
+        ids = pq.read_table(path, columns=["submission_id"]).column(0).to_pylist()
+        codes = codes_of(path)
+        assert [store.cell(row, ids[row]) for row in range(len(codes))] == codes
+        assert store.manifest.text_bytes == sum(len(text) for text in set(codes) - {None})
+
+
+def test_the_store_is_much_smaller_than_the_file(sample_stores: dict[Path, Store]) -> None:
+    assert sum(store.size_bytes for store in sample_stores.values()) < 0.4 * sum(
+        path.stat().st_size for path in sample_stores
+    )
+
+
+@given(codes=st.lists(TEXTS, min_size=1, max_size=20), layout=LAYOUTS)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_texts_of_any_layout_come_back(codes: list[bytes | None], layout: dict[str, object]) -> None:
+    rows = [Sent(100 + row, code, user=f"u{row % 3}", at=row % 5) for row, code in enumerate(codes)]
+    with tempfile.TemporaryDirectory() as folder:
+        store = Made(rows, layout).store(Path(folder), part_bytes=100)
+        assert [store.cell(row, 100 + row) for row in range(len(codes))] == codes
+        assert store.manifest.texts == len(set(codes) - {None})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"x" * 1_000_000,
+        b"\n" * 5000,
+        b"\n".join(b"line %d" % n for n in range(50_000)),
+        b"",
+        b"\n",
+        bytes(range(256)) * 9,
+    ],
+    ids=["line of a megabyte", "empty lines", "400 KB", "empty", "newline", "all bytes"],
+)
+def test_odd_texts_come_back(code: bytes, tmp_path: Path) -> None:
+    store = Made([Sent(1, code), Sent(2, None), Sent(3, code + b"\nz")]).store(tmp_path)
+    assert [store.cell(0, 1), store.cell(1, 2), store.cell(2, 3)] == [code, None, code + b"\nz"]
+
+
+def test_text_columns_of_strings_come_back(tmp_path: Path) -> None:
+    store = Made([Sent(1, "é\nß".encode())], kind=pa.large_string()).store(tmp_path)
+    assert store.cell(0, 1) == "é\nß".encode()
+
+
+def test_a_file_without_rows_has_an_empty_store(tmp_path: Path) -> None:
+    assert Made([]).store(tmp_path).manifest.texts == 0
+
+
+def test_a_row_of_another_submission_is_refused(tmp_path: Path) -> None:
+    store = Made([Sent(1, b"a"), Sent(2, b"b")]).store(tmp_path)
+    with pytest.raises(CorruptData):
+        store.cell(0, 2)
+
+
+def test_a_damaged_text_is_refused(tmp_path: Path) -> None:
+    store = Made([Sent(1, b"first\nsecond")]).store(tmp_path)
+    path = store.folder / "lines.parquet"
+    lines = pq.read_table(path)
+    swapped = lines.set_column(1, lines.schema.field(1), pa.array([b"first", b"secund"], pa.large_binary()))
+    pq.write_table(swapped, path)
+    with pytest.raises(CorruptData, match="sha256"):
+        Store(store.folder, store.manifest).cell(0, 1)
+
+
+@given(order=st.permutations(range(12)), layout=LAYOUTS)
+@settings(max_examples=20, deadline=None)
+def test_the_order_of_rows_changes_only_the_table_of_rows(order: list[int], layout: dict[str, object]) -> None:
+    rows = [
+        Sent(n, b"a\nb%d\nc%d" % (n % 5, n % 3), user=f"u{n % 4}", problem=f"p{n % 2}", at=n % 6) for n in range(12)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        first = tables_of(Made(rows).store(Path(folder) / "a").folder)
+        second = tables_of(Made([rows[n] for n in order], layout).store(Path(folder) / "b", part_bytes=60).folder)
+    first.pop("rows"), second.pop("rows")
+    assert first == second
+
+
+def test_sizes_of_texts(tmp_path: Path) -> None:
+    twice = b"@triton.jit\ndef a(): pass\n@triton.jit\ndef b(): pass\n"
+    triton = b"import triton\n\n# a note\n" + twice + b"c = [C(num_warps=4), C(num_warps=16, num_stages=3)]"
+    cuda = b'src = """\n__global__ void k() {}\n"""\nd = {"num_stages": 2, "num_warps": n}'
+    store = Made([Sent(1, triton, at=1), Sent(2, cuda, at=2), Sent(3, b"", at=3)]).store(tmp_path)
+    sizes = [store.texts.column(name).to_pylist() for name in ("code_lines", "kernels", "num_warps", "num_stages")]
+    assert list(zip(*sizes, strict=True)) == [(6, 2, 16, 3), (4, 1, 0, 2), (0, 0, 0, 0)]

@@ -1,0 +1,98 @@
+"""Lines that need no lexer get the same answer as from the lexer."""
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from kbdash.content.decoded import as_text
+from kbdash.content.techniques.lexer import START, State, read_line
+from kbdash.content.techniques.quick import QuickLines
+from kbdash.content.techniques.rules import rules
+from kbdash.content.techniques.table import TextReader
+from tests.content.test_techniques import HAS, talk
+
+WORDS = [
+    "x = ", "foo(", ")", "[", "]", "{", "}", "# ", "//", "/*", "*/", '"', "'", '"""', "\\", ";", " ", "\t", "\v",
+    "print(", "asm volatile(", "tl.dot", "__global__ void k", "@triton.jit", "def ", "raise ", "é", "SPLIT_K = 4",
+    "\xa0", "import os", "#include <cuda.h>", 'R"(', "'a'", "a" * 600, "\0", "\r",
+]  # fmt: skip
+
+
+def some_line(chance: random.Random) -> bytes:
+    if chance.random() < 0.2:
+        return chance.randbytes(chance.randint(0, 10)).replace(b"\n", b"")
+    return "".join(chance.choice(WORDS) for _ in range(chance.randint(0, 5))).encode()
+
+
+def some_state(chance: random.Random) -> State:
+    return State(
+        mode=chance.choice(["py", "cpp", "doc", "new"]),
+        quote=chance.choice(["", '"""', "'''"]),
+        outer=chance.choice(["", "'''"]),
+        depth=chance.randint(0, 15),
+        joined=chance.random() < 0.5,
+        comment=chance.random() < 0.5,
+        duty=chance.choice(["", "asm", "message"]),
+        raw=chance.choice(["", ')"']),
+    )
+
+
+def check(lines: list[bytes], line: int, state: State, quick: QuickLines) -> bool:
+    """Whether the quick way has an answer, which then must be the lexer's."""
+    answer = quick.read(line, state)
+    if answer is None:
+        return False
+    text = as_text(lines[line])
+    zones, after = read_line(text, state)
+    assert answer == (rules().patterns(zones), after)
+    return True
+
+
+def test_the_quick_answer_is_that_of_the_lexer() -> None:
+    chance = random.Random(7)
+    lines = [some_line(chance) for _ in range(2000)]
+    quick = QuickLines(pa.array(lines, pa.large_binary()), rules())
+    answered = sum(check(lines, line, some_state(chance), quick) for line in range(len(lines)) for _ in range(4))
+    assert answered > 1000
+
+
+@pytest.mark.parametrize("lines", [[b"(", b""], [b""], [b"", b"]", b"", b""]])
+def test_empty_lines_at_the_end_are_lines_too(lines: list[bytes]) -> None:
+    quick = QuickLines(pa.array(lines, pa.large_binary()), rules())
+    assert all(check(lines, line, State(mode="py", depth=2), quick) for line in range(len(lines)))
+
+
+def test_a_text_that_is_an_edit_of_the_one_before_reads_as_if_alone() -> None:
+    chance = random.Random(11)
+    lines = [some_line(chance) for _ in range(60)]
+    table = pa.array(lines, pa.large_binary())
+    reader = TextReader(table)
+    text = list(range(40))
+    for _ in range(400):
+        at = chance.randint(0, len(text))
+        text = text[:at] + chance.choices(range(60), k=chance.randint(0, 3)) + text[at + chance.randint(0, 3) :]
+        text = text or [0]
+        state, found = START, 0
+        for line in text:
+            zones, state = read_line(as_text(lines[line]), state)
+            found |= rules().patterns(zones)
+        starts = [at for at, line in enumerate(text) if not at or line != text[at - 1] + 1]
+        lengths = np.diff([*starts, len(text)]).astype(np.int32)
+        assert reader.patterns(np.array(text, np.int32)[starts], lengths) == found
+
+
+@pytest.mark.parametrize("spoken", [False, True])
+def test_texts_with_every_technique_read_the_same(spoken: bool) -> None:
+    texts = [talk(text) if spoken else text for text in HAS.values()]
+    lines = sorted({line for text in texts for line in text.encode().split(b"\n")})
+    quick = QuickLines(pa.array(lines, pa.large_binary()), rules())
+    number = {line: at for at, line in enumerate(lines)}
+    answered = 0
+    for text in texts:
+        state = START
+        for line in text.encode().split(b"\n"):
+            answered += check(lines, number[line], state, quick)
+            state = read_line(as_text(line), state)[1]
+    assert answered > 50

@@ -1,0 +1,134 @@
+"""KernelGuard in a process of its own: deadlines, evidence with lines, and what is kept."""
+
+import importlib.metadata
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kbdash.content import verdicts
+from kbdash.content.verdicts import (
+    Examiner,
+    KeptVerdicts,
+    KernelGuardMissing,
+    Verdict,
+    evidence_lines,
+    named_in_rules,
+    shortened,
+)
+from kbdash.content.verdicts_pass import judge, texts_to_judge
+from kbdash.errors import DataUnavailable
+from tests.content.files import Made, Sent
+
+CLEAN = "import torch\n\n\ndef custom_kernel(data):\n    return data[0] + data[1]\n"
+PATCHED = CLEAN + "\n\ntorch.cuda.synchronize = lambda *a: None\n"
+
+
+@pytest.fixture(scope="module")
+def examiner() -> Iterator[Examiner]:
+    asked = Examiner(seconds=60)
+    yield asked
+    asked.close()
+
+
+def test_a_clean_text_and_one_that_matches(examiner: Examiner) -> None:
+    assert examiner.examine(CLEAN) == {"status": "clean", "rules": [], "version": "0.3.2"}
+    verdict = examiner.examine(PATCHED)
+    assert verdict["status"] == "matched"
+    timer = next(rule for rule in verdict["rules"] if "torch.cuda.synchronize" in rule["evidence"])
+    assert timer["rule"] == "TIMER_MONKEYPATCH"
+    assert timer["severity"] == "critical"
+    assert timer["lines"] == [8]
+
+
+def test_the_words_never_call_anybody_a_cheater(examiner: Examiner) -> None:
+    assert "cheat" not in json.dumps(examiner.examine(PATCHED)).lower()
+
+
+def test_time_over_is_a_result_and_the_next_text_gets_a_new_process(examiner: Examiner) -> None:
+    stuck = Examiner(seconds=0.3, command=("timeit", "-n1", "-r1", "-s", "import time", "time.sleep(600)"))
+    began = time.monotonic()
+    assert stuck.examine(CLEAN) == {"status": "timed out", "rules": [], "version": "0.3.2"}
+    assert stuck.examine(CLEAN)["status"] == "timed out"
+    assert time.monotonic() - began < 20
+    assert examiner.examine(CLEAN)["status"] == "clean"
+
+
+def test_a_process_that_dies_is_an_error_and_not_a_result() -> None:
+    dying = Examiner(seconds=60, command=("timeit", "-n1", "-r1", "import os; os._exit(3)"))
+    with pytest.raises(DataUnavailable, match="ended"):
+        dying.examine(CLEAN)
+
+
+def test_long_words_are_cut_before_anybody_looks(examiner: Examiner) -> None:
+    text = f'{CLEAN}\nBLOB = "{"QUJD" * 25_000}"\n'
+    assert len(shortened(text)) < len(CLEAN) + 100
+    assert shortened("x " + "a" * 512) == "x " + "a" * 512
+    began = time.monotonic()
+    assert examiner.examine(text)["status"] in ("clean", "matched")
+    assert time.monotonic() - began < 30
+
+
+def test_lines_are_those_that_hold_the_names_of_the_evidence() -> None:
+    text = "a = 1\ntime.perf_counter = f\nb\nx = time.perf_counter()"
+    assert evidence_lines(text, "host timing function patched: time.perf_counter") == [2, 4]
+    assert evidence_lines(text, "nothing of that kind") == []
+    assert evidence_lines("the_name\n" * 50, "the_name patched") == []
+
+
+def test_without_the_package_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(verdicts.importlib.metadata, "version", missing)
+    with pytest.raises(KernelGuardMissing, match="not installed"):
+        Examiner()
+
+
+def test_verdicts_are_kept_by_text_and_version_and_survive_a_torn_line(tmp_path: Path) -> None:
+    matched: Verdict = {"status": "matched", "rules": [], "version": "1"}
+    slow: Verdict = {"status": "timed out", "rules": [], "version": "1"}
+    KeptVerdicts(tmp_path).keep(b"\x01" * 32, matched)
+    with (tmp_path / verdicts.FILE).open("ab") as file:
+        file.write(b'{"sha256": "02')  # killed in the middle
+    KeptVerdicts(tmp_path).keep(b"\x03" * 32, slow)
+    kept = KeptVerdicts(tmp_path)
+    assert kept.get(b"\x01" * 32, "1") == matched
+    assert kept.get(b"\x03" * 32, "1") == slow
+    assert kept.get(b"\x01" * 32, "2") is None
+    assert kept.get(b"\x02" * 32, "1") is None
+
+
+def test_submissions_that_the_rules_name() -> None:
+    assert named_in_rules("nvfp4", 108465)
+    assert named_in_rules("amd-1-1m", 521414)
+    assert not named_in_rules("nvfp4", 521414)
+    assert not named_in_rules("elsewhere", 108465)
+
+
+def test_bests_first_and_nothing_is_asked_twice(tmp_path: Path, examiner: Examiner) -> None:
+    made = Made(
+        [
+            Sent(1, CLEAN.encode(), score=2.0),
+            Sent(2, PATCHED.encode(), score=1.0),
+            Sent(3, b"import torch", user="bob", score=3.0),
+            Sent(4, b"x = 1", user="bob", passed=False, score=None),
+            Sent(5, None, user="cat"),
+        ]
+    )
+    store, rows = made.store(tmp_path), made.ask("made")
+    codes = {which: [store.text(text) for text in texts_to_judge(store, rows, which)] for which in ("best", "all")}  # type: ignore[arg-type]
+    assert codes == {
+        "best": [PATCHED.encode(), b"import torch"],
+        "all": [PATCHED.encode(), CLEAN.encode(), b"import torch"],
+    }
+    assert judge(store, rows, "none", examiner) == 0
+    assert judge(store, rows, "best", examiner) == 2
+    assert judge(store, rows, "best", examiner) == 0
+    assert judge(store, rows, "all", examiner) == 1
+    digest = store.texts.column("sha256")[int(store.text_of_row[1])].as_py()
+    kept = KeptVerdicts(store.folder).get(digest, "0.3.2")
+    assert kept is not None
+    assert kept["status"] == "matched"

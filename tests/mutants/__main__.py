@@ -1,0 +1,182 @@
+"""`make mutants`: single changes to SQL and to Python, and how many of them the tests notice.
+
+python -m tests.mutants [part of a file name …]
+"""
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from benchmarks.report import RESULTS, replace_section
+from tests.mutants.changes import Change, of_python, of_sql
+from tests.mutants.python import try_python
+from tests.mutants.runs import ROOT, is_noticed, preload
+from tests.mutants.sql import try_sql
+
+HERE = Path(__file__).parent
+TITLE = "Mutants"
+KINDS = {"SQL files below": ".sql", "Python modules below": ".py"}
+MOST_OF_A_MODULE = 5
+"""Changes tried in one Python module, drawn by chance and always the same ones."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Files to change, and the tests that ought to notice."""
+
+    files: tuple[Path, ...]
+    tests: tuple[str, ...]
+
+
+def targets(wanted: list[str]) -> Iterator[Target]:
+    """The files whose names have one of the wanted parts; without parts every file is wanted."""
+    taken: set[Path] = set()
+    for target in tomllib.loads((HERE / "targets.toml").read_text())["target"]:
+        files = [file for pattern in target["files"] for file in sorted(ROOT.glob(pattern)) if file not in taken]
+        taken.update(files)
+        chosen = tuple(file for file in files if not wanted or any(part in file.as_posix() for part in wanted))
+        if chosen:
+            yield Target(chosen, tuple(target["tests"]))
+
+
+@cache
+def known_equal() -> frozenset[tuple[str, str, str]]:
+    """Changes that no test can notice; the reason of each stands beside it."""
+    listed = tomllib.loads((HERE / "equal.toml").read_text())["equal"]
+    return frozenset((one["file"], one["was"], one["became"]) for one in listed)
+
+
+@cache
+def changes_of(file: Path) -> list[Change]:
+    """Every change of a file that is not known to be equal in effect."""
+    make = of_sql if file.suffix == ".sql" else of_python
+    return [change for change in make(file.read_text()) if not is_equal(file, change)]
+
+
+def is_equal(file: Path, change: Change) -> bool:
+    """Whether a change is known to be equal in effect."""
+    return (file.relative_to(ROOT).as_posix(), change.was, change.became) in known_equal()
+
+
+def tried(chosen: Sequence[Target]) -> Iterator[tuple[Path, Change, bool]]:
+    """Every change of these targets with whether it was noticed."""
+    python = [target for target in chosen if target.files[0].suffix == ".py"]
+    for target in chosen:
+        if target not in python:
+            yield from try_sql(target.files, target.tests, lambda file, change: not is_equal(file, change))
+    tests_of = {file: target.tests for target in python for file in target.files}
+    mutants = [(file, change) for file in tests_of for change in drawn(file)]
+    if mutants:
+        for file, change, noticed in try_python(mutants, sorted({test for target in python for test in target.tests})):
+            yield file, change, noticed or is_noticed(file, change.text, tests_of[file])
+
+
+def most_of(file: Path) -> int:
+    """How many changes of a file are tried."""
+    possible = len(changes_of(file))
+    return possible if file.suffix == ".sql" else min(possible, MOST_OF_A_MODULE)
+
+
+def drawn(module: Path) -> list[Change]:
+    """Some changes of a module, the same ones every time."""
+    return random.Random(module.name).sample(changes_of(module), most_of(module))
+
+
+@dataclass(frozen=True)
+class Count:
+    """Of one file or of several: changes that can be made and are not equal in effect, those tried, those noticed."""
+
+    possible: int = 0
+    tried: int = 0
+    noticed: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.possible + other.possible, self.tried + other.tried, self.noticed + other.noticed)
+
+
+Counts = dict[str, Count]
+
+
+def written_before() -> Counts:
+    """The counts in the results, of the files that are still there."""
+    section = RESULTS.read_text(encoding="utf-8").partition(f"\n## {TITLE}\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (kbdash/\S+) \| (\d+) \| (\d+) \| (\d+) \|", section, re.MULTILINE)
+    return {name: Count(*map(int, numbers)) for name, *numbers in rows if (ROOT / name).is_file()}
+
+
+def table(counts: Counts) -> str:
+    """How many of the changes to each file were noticed, as Markdown."""
+    sums = {
+        kind: sum((count for name, count in counts.items() if name.endswith(ending)), Count())
+        for kind, ending in KINDS.items()
+    }
+    rows = [(name, count) for name, count in {**sums, **dict(sorted(counts.items()))}.items() if count.tried]
+    lines = [
+        f"| {name} | {count.possible} | {count.tried} | {count.noticed} | {count.noticed / count.tried:.1%} |"
+        for name, count in rows
+    ]
+    head = ["| file | changes | tried | noticed | share of those tried |", "| --- | ---: | ---: | ---: | ---: |"]
+    return "\n".join([*head, *lines])
+
+
+def told(counts: Counts, minutes: float) -> str:
+    """What was run, in words."""
+    sql = sum(name.endswith(".sql") for name in counts)
+    equal = Counter(Path(name).suffix for name, *_ in known_equal())
+    return (
+        "Single changes to the source, and how many of them a test noticed (`make mutants`): every change of an SQL "
+        f"file, at most {MOST_OF_A_MODULE} of a Python module, always the same ones. Left out as equal in effect: "
+        f"{equal['.sql']} of SQL and {equal['.py']} of Python, each with its reason in tests/mutants/equal.toml. "
+        f"The last run tried {sql} SQL files and {len(counts) - sql} Python modules in {minutes:.0f} minutes; the "
+        "rows of other files are those of earlier runs. A file without a row has not been tried."
+    )
+
+
+def write(counts: Counts, minutes: float) -> None:
+    """Put the files that were tried so far into the results; a run that is stopped loses only the last one."""
+    whole = {name: count for name, count in counts.items() if count.tried == most_of(ROOT / name)}
+    replace_section(TITLE, f"{told(whole, minutes)}\n\n{table(written_before() | whole)}\n")
+
+
+def write_sample(cache_folder: str) -> None:
+    """Write the sample once for all processes, in a process of its own: this one stays without kbdash."""
+    script = "import pathlib, sys; from kbdash.dataset.sample import ensure_sample as e; e(pathlib.Path(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", script, cache_folder], cwd=ROOT, check=True)
+
+
+def main() -> None:
+    """Try every change and print what went unnoticed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", help="parts of file names; all files without")
+    parser.add_argument("--write", action="store_true", help="write what was found to benchmarks/RESULTS.md")
+    arguments = parser.parse_args()
+    os.chdir(ROOT)
+    preload()
+    counts: Counts = {}
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as spare:
+        cache_folder = os.environ.setdefault("KBDASH_TEST_CACHE", spare)
+        write_sample(f"{cache_folder}/cache")
+        for file, change, found in tried(list(targets(arguments.files))):
+            name = file.relative_to(ROOT).as_posix()
+            counts[name] = counts.get(name, Count(len(changes_of(file)))) + Count(0, 1, int(found))
+            if not found:
+                print(f"{name}:{change.line} {change.kind}: {change.was}  ->  {change.became}", flush=True)
+            if arguments.write and counts[name].tried == most_of(file):
+                write(counts, (time.monotonic() - start) / 60)
+    print(table(counts))
+
+
+if __name__ == "__main__":
+    main()

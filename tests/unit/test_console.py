@@ -1,0 +1,197 @@
+"""What readers type runs in a process of its own: bounded in memory, time and rows, without token or files."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import kbdash
+from kbdash.database.console import Bounds, Snapshots, snapshot
+from kbdash.dataset.config import DATASET, Settings
+from kbdash.deadline import reading
+from kbdash.engine import KernelBot
+from kbdash.errors import QueryRefused, QueryTimeout
+from tests.hub import LoopbackHub
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def console(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelBot]:
+    settings = Settings(cache=tmp_path_factory.mktemp("console"), query_seconds=25.0)
+    engine = kbdash.connect(sample_folder, settings=settings)
+    engine.sql("select 1")
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select list_transform(range(100000000), x -> repeat('a', 1000))",
+        "select repeat('a', 2000000000)",
+        "select list_aggregate(list_transform(range(1000000000), x -> x * 2), 'sum')",
+        "select string_agg(repeat('x', 1000000), '') from range(100000)",
+        "select strlen(repeat('a', 1200000000))",
+    ],
+)
+def test_memory_inside_functions_is_bounded_and_not_ours(console: KernelBot, statement: str) -> None:
+    before = _resident()
+    # The last one would have an answer, had the operating system no limit; the first may run out of time instead.
+    with pytest.raises(QueryTimeout, match="memory" if "strlen" in statement else None):
+        console.sql(statement)
+    assert _resident() - before < 300 * MEGABYTE
+    assert console.sql("select 42 as a")["a"].tolist() == [42]
+
+
+def test_what_cannot_be_interrupted_is_killed_at_the_deadline(sample_folder: Path, tmp_path: Path) -> None:
+    engine = kbdash.connect(sample_folder, settings=Settings(cache=tmp_path, query_seconds=1.0))
+    with reading(60.0):
+        engine._database._snapshot(with_shapes=False)
+    started = time.monotonic()
+    with pytest.raises(QueryTimeout, match="too long"):
+        engine.sql("select list_sum(list_transform(range(4000000), x -> length(md5(md5(md5(x::varchar))))))")
+    assert time.monotonic() - started < 10
+    engine.close()
+
+
+def test_one_statement_can_be_given_less_time_than_the_others(console: KernelBot) -> None:
+    started = time.monotonic()
+    with pytest.raises(QueryTimeout, match="too long"):
+        console.sql("select count(*) from range(1000000000) a, range(1000000000) b", bounds=Bounds(seconds=0.7))
+    assert time.monotonic() - started < 10
+
+
+def test_rows_are_cut_and_that_is_told(console: KernelBot) -> None:
+    cut = console.sql("from range(60000000)", rows=1234)
+    assert len(cut) == 1234
+    assert cut.attrs["truncated"] is True
+    whole = console.sql("from range(1234)", rows=1234)
+    assert len(whole) == 1234
+    assert whole.attrs["truncated"] is False
+
+
+def test_an_answer_of_many_bytes_is_cut(console: KernelBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kbdash.database.console.asking.MOST_BYTES", 50 * MEGABYTE)
+    cut = console.sql("select repeat('a', 10000) as text from range(100000)")
+    assert cut.attrs["truncated"] is True
+    assert 0 < cut["text"].str.len().sum() < 200 * MEGABYTE
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"),
+    [
+        ("pivot submissions on mode using count(*) group by competition", 7),
+        ("pivot submissions on mode in ('leaderboard', 'test') using count(*) group by competition", 7),
+        ("unpivot (select 1 as a, 2 as b) on a, b", 2),
+    ],
+)
+def test_pivot_is_allowed(console: KernelBot, statement: str, rows: int) -> None:
+    assert len(console.sql(statement)) == rows
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "pivot (from read_text('/etc/passwd')) on content using count(*)",
+        "pivot (from read_csv('/etc/passwd')) on column0 using count(*)",
+        "pivot (from duckdb_settings()) on name using first(value)",
+        "pivot submissions on mode using count(*); drop view submissions",
+        "pivot '/etc/passwd' on a using count(*)",
+        "create type mood as enum ('a'); select 1",
+    ],
+)
+def test_pivot_opens_no_door(console: KernelBot, statement: str) -> None:
+    with pytest.raises(QueryRefused):
+        console.sql(statement)
+
+
+def test_the_process_has_neither_token_nor_proxy(
+    hub: LoopbackHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "secret" * 5)
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:password@proxy.invalid:1")
+    engine = kbdash.connect(settings=Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=30.0))
+    engine.sql("select 1")
+    console = engine._database._console
+    console._prepare()
+    worker = console._ready
+    assert worker is not None
+    environment = Path(f"/proc/{worker.pid}/environ").read_text()
+    assert "PATH=" in environment
+    assert not [name for name in ("HF_TOKEN", "PROXY", "secret", "password") if name in environment]
+    engine.close()
+    assert worker.poll() is not None
+
+
+def test_rows_come_from_the_snapshot_and_not_from_the_hub(hub: LoopbackHub, tmp_path: Path) -> None:
+    settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=30.0)
+    engine = kbdash.connect(settings=settings)
+    count = "select count(*) as n from submissions"
+    first = engine.sql(count)["n"][0]
+    hub.reset()
+    assert engine.sql(count)["n"][0] == first
+    assert hub.counts.requests == 0
+    engine.close()
+    again = kbdash.connect(settings=settings)
+    again._database.wait_until_opened()
+    hub.reset()
+    assert again.sql(count)["n"][0] == first
+    assert hub.counts.requests == 0, "a snapshot of the same files is found again"
+    again.close()
+
+
+def test_every_row_is_in_the_snapshot(console: KernelBot) -> None:
+    told = console.problems()
+    counted = console.sql("select problem, runner, count(*) as rows from submissions group by all")
+    assert told.groupby("problem")["rows"].sum().to_dict() == counted.groupby("problem")["rows"].sum().to_dict()
+
+
+def test_a_cache_folder_that_cannot_be_written_is_no_hindrance(sample_folder: Path, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    engine = kbdash.connect(sample_folder, settings=Settings(cache=blocked))
+    assert len(engine.sql("from submissions limit 3")) == 3
+    engine.close()
+
+
+def test_a_full_disk_is_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder can be written to, but the rows do not fit."""
+    write = snapshot._write
+
+    def full(tables: dict[str, pa.Table], path: Path) -> None:
+        if path.is_relative_to(tmp_path / "cache"):
+            raise duckdb.IOException("Could not write file: No space left on device")
+        write(tables, path)
+
+    monkeypatch.setattr(snapshot, "_write", full)
+    snapshots = Snapshots(tmp_path / "cache")
+    path = snapshots.of({}, lambda _: pa.table({}))
+    assert path.exists()
+    assert snapshots.of({}, lambda _: pa.table({})) == path
+    snapshots.close()
+
+
+def test_a_missing_competition_is_named_with_the_answer(hub: LoopbackHub, tmp_path: Path) -> None:
+    hub.faults.fail(503, "*/trimul_submissions.parquet")
+    settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=30.0, retry_wait_seconds=0.0)
+    engine = kbdash.connect(settings=settings)
+    answer = engine.sql("select distinct competition from submissions")
+    assert "trimul" not in set(answer["competition"])
+    assert "trimul" in answer.attrs["unavailable"]
+    engine.close()
+
+
+def test_several_at_once_wait_their_turn(console: KernelBot) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda n: console.sql(f"select {n} as n")["n"][0], range(6)))
+    assert answers == list(range(6))
+
+
+def _resident() -> int:
+    """Bytes of memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096

@@ -1,0 +1,129 @@
+"""Tallies per user and day, kept in memory: boards made of them are those made of the rows themselves."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+
+import kbdash
+from kbdash.database.materialising import Materialiser
+from kbdash.dataset.config import Settings
+from kbdash.engine import KernelBot
+from kbdash.errors import KbdashError, QueryRefused
+from tests.unit.test_ranking import DAYS, MIDNIGHT, engine_over, examples, flat_rows, submissions
+
+Frames = dict[tuple[Any, ...], pd.DataFrame]
+
+
+@contextmanager
+def worth(keeping: bool) -> Iterator[None]:
+    """Whether every competition that is asked about is worth keeping, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Materialiser, "_worth_materialising", lambda *_: keeping)
+        yield
+
+
+def days_kept(engine: KernelBot) -> int:
+    """How many competitions have their days added up, once nothing is being built."""
+    assert engine._database._materialiser.wait(60.0)
+    names = engine._database.run("select view_name from duckdb_views() where sql like '%materialised.\"days of %'")
+    return len(names)
+
+
+def answers(engine: KernelBot, boards: list[tuple[str, str]], periods: list[tuple[Any, Any]], *names: str) -> Frames:
+    """What each board answers to these questions for each period, with flagged rows and without."""
+    return {
+        (slug, problem, since, until, flagged, name): getattr(engine, name)(
+            problem, competition=slug, since=since, until=until, flagged=flagged
+        )
+        for (slug, problem), (since, until), flagged in product(boards, periods, (True, False))
+        for name in names
+    }
+
+
+def assert_equal(found: Frames, expected: Frames) -> None:
+    assert found.keys() == expected.keys()
+    for key, frame in expected.items():
+        pd.testing.assert_frame_equal(found[key], frame, obj=str(key))
+
+
+def test_every_board_of_the_sample_is_the_same_either_way(sample_folder: Path, tmp_path: Path) -> None:
+    with worth(False):
+        engine = kbdash.connect(settings=Settings(source=str(sample_folder), cache=tmp_path))
+        problems = engine.problems()
+        boards = list(dict.fromkeys(zip(problems["competition"], problems["problem"], strict=True)))
+        span = [moment.date() for moment in (problems["first_at"].min(), problems["last_at"].max())]
+        thirds = [span[0] + timedelta(third * (span[1] - span[0]).days // 3) for third in (1, 2)]
+        periods = [(None, None), (None, thirds[1]), (thirds[0], thirds[1])]
+        plain = answers(engine, boards, periods, "leaderboard")
+        assert days_kept(engine) == 0
+    with worth(True):
+        for slug, problem in boards:
+            engine.leaderboard(problem, competition=slug)
+        assert days_kept(engine) == len({slug for slug, _ in boards})
+        assert_equal(answers(engine, boards, periods, "leaderboard"), plain)
+    engine.close()
+    assert len(boards) > 25
+    assert sum(len(frame) for frame in plain.values()) > 1000
+
+
+@examples(6)
+@given(submissions)
+def test_traps_are_the_same_either_way(generated: list[Any]) -> None:
+    first, *_, last = sorted(day for day in set(DAYS) if day)
+    periods = [
+        (None, None),
+        (None, last - timedelta(1)),
+        (first + timedelta(1), None),
+        (MIDNIGHT.date(), MIDNIGHT.date()),
+    ]
+    with engine_over(flat_rows(generated)) as (kb, expected):
+        boards = [("nvfp4", problem) for problem, rows in expected.items() if rows]
+        with worth(False):
+            plain = answers(kb, boards, periods, "leaderboard", "summary")
+        with worth(True):
+            kb.leaderboard(boards[0][1])
+            assert days_kept(kb) == 1
+            assert_equal(answers(kb, boards, periods, "leaderboard", "summary"), plain)
+
+
+def test_days_that_cannot_be_added_up_are_no_failure_of_a_question(
+    kb: KernelBot, sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise KbdashError("no room")
+
+    monkeypatch.setattr(Materialiser, "_copy_days", fails)
+    engine = kbdash.connect(settings=Settings(source=str(sample_folder), cache=tmp_path))
+    with worth(True):
+        engine.leaderboard("nvfp4_gemm")
+        assert days_kept(engine) == 0
+        assert engine.leaderboard("nvfp4_gemm").equals(kb.leaderboard("nvfp4_gemm"))
+    engine.close()
+
+
+def test_rows_are_kept_although_questions_are_under_way(
+    sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB refuses to pack a database while another question is in it."""
+    engine = kbdash.connect(settings=Settings(source=str(sample_folder), cache=tmp_path))
+    materialiser = engine._database._materialiser
+    run, refusals = materialiser._run, iter(range(3))
+
+    def busy(text: str, /) -> pd.DataFrame:
+        if text.startswith("checkpoint") and next(refusals, None) is not None:
+            raise QueryRefused("Cannot CHECKPOINT: there are other write transactions active")
+        return run(text)
+
+    monkeypatch.setattr(materialiser, "_run", busy)
+    with worth(True):
+        engine.leaderboard("nvfp4_gemm")
+        assert days_kept(engine) == 1
+    assert next(refusals, None) is None
+    engine.close()

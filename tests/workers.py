@@ -1,0 +1,41 @@
+"""How the tests are shared among processes: which go together, and which go first."""
+
+from xdist.scheduler import LoadScopeScheduling
+
+FOLDERS = ("e2e", "app", "api", "content", "unit")
+# Files whose tests share something dear (a container, a server over another dataset, a page with Plotly in it).
+TOGETHER = ("test_container.py", "test_security.py", "test_charts_rendered.py")
+# The longest of a folder first, so that the workers end together; the others follow by name.
+FIRST = {
+    "e2e": (*TOGETHER, "test_accessibility.py", "test_faults.py", "test_dashboard.py", "test_code.py"),
+    "app": ("test_fault_matrix.py", "test_hostile_links.py"),
+    "api": ("test_openapi.py", "test_every_question.py", "test_command.py", "test_wheel.py"),
+    "content": ("test_build.py", "test_exact.py", "test_search.py"),
+    "unit": ("test_sample.py", "test_ranking.py", "test_legacy.py", "test_failures.py", "test_threads.py"),
+}
+# Left out of `make quick`: more than half of the unit tests' time, and seldom what an edit breaks alone.
+SLOW = (
+    "test_benchmarks_readers.py",
+    "test_failures.py",
+    "test_hub_loopback.py",
+    "test_legacy.py",
+    "test_ranking.py",
+    "test_sample.py",
+    "test_sample_full_scale.py",
+    "test_threads.py",
+)
+
+
+class Sharing(LoadScopeScheduling):  # type: ignore[misc]
+    """A file goes to one worker as a whole, because of its fixtures; tests in the browser go one by one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        *_, folder, file = ("", *path.split("/"))
+        return nodeid if folder == "e2e" and file not in TOGETHER else path
+
+
+def turn(folder: str, file: str) -> tuple[int, int]:
+    """When a file is run. Those of the browser first: a worker keeps one open only while it is there."""
+    folders, files = FOLDERS.index(folder) if folder in FOLDERS else len(FOLDERS), FIRST.get(folder, ())
+    return folders, files.index(file) if file in files else len(files)
