@@ -28,8 +28,8 @@ from benchmarks.histories import write_history_file
 from benchmarks.report import megabytes, milliseconds, replace_section, table, verdict
 from benchmarks.workers import FILE
 from kbdash.content.build import Build
+from kbdash.content.jobs import Opened
 from kbdash.content.layout import Manifest
-from kbdash.content.orders import Opened
 from kbdash.content.pages import PageStream
 from kbdash.content.parts import NO_TEXT
 from kbdash.content.progress import Progress
@@ -192,7 +192,7 @@ def _measured(way: Callable[[Settings], float], endpoint: str, cache: str) -> di
 def _plain(settings: Settings) -> float:
     """Fetch the pages, decode them, take the sha256 of every text; returns when it was done."""
     opened = Opened(open_source(settings), settings)
-    [order] = opened.orders([SLUG], settings.cache / "content")
+    [order] = opened.jobs([SLUG], settings.cache / "content")
     stream = PageStream(order.bytes, "code")
     with ReadAhead(order.bytes, stream.end) as reader:
         for raw in stream.pages(reader):
@@ -221,7 +221,7 @@ def _build_some(settings: Settings, slugs: Sequence[str]) -> float:
             read_at.append(time.perf_counter())
 
     opened = Opened(open_source(settings), settings)
-    for order in opened.orders(slugs, settings.cache / "content"):
+    for order in opened.jobs(slugs, settings.cache / "content"):
         Build(order, note).run()
     opened.close()
     return read_at[-1]

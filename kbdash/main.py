@@ -6,12 +6,12 @@ from kbdash import view
 from kbdash.dataset import catalog
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
-from kbdash.web import keyboard, layout, registry, session, state, turns, widgets
+from kbdash.web import keyboard, layout, registry, run_slots, session, state, widgets
 
 
 def run() -> None:
     """One run of the script."""
-    with widgets.boundary(), turns.turn():
+    with widgets.boundary(), run_slots.run_slot():
         kb = _engine()
         menu = state.remember("menu", kb.competitions, registry.sections)
         pages = registry.by_path(menu)

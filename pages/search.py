@@ -1,5 +1,5 @@
 """Search through all source texts."""
 
-from kbdash.web.inside import search
+from kbdash.web.content import search
 
 search.show()

@@ -1,5 +1,5 @@
 """The largest improvements of all users."""
 
-from kbdash.web.inside import steps
+from kbdash.web.content import steps
 
 steps.show()

@@ -1,5 +1,5 @@
 """Reasons to doubt results, and measurement noise."""
 
-from kbdash.web.inside import trust
+from kbdash.web.content import trust
 
 trust.show()

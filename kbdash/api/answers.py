@@ -6,10 +6,10 @@ from typing import Any
 
 from kbdash.api import address, options, tables
 from kbdash.api.address import FORMATS
-from kbdash.api.bodies import Body
 from kbdash.api.failures import NoSuchThing
 from kbdash.api.names import file_stem
 from kbdash.api.options import Given, Values
+from kbdash.api.responses import Body
 from kbdash.cache import BYTES, SharedCache
 from kbdash.code import diff, export
 from kbdash.content.frames import as_frame

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from kbdash.api.answers import check_competition, source_headers
-from kbdash.api.bodies import Body
 from kbdash.api.names import file_stem
 from kbdash.api.options import Values, choice_option, text_option
+from kbdash.api.responses import Body
 from kbdash.dataset.catalog import runner_name
 from kbdash.engine import KernelBot
 from kbdash.errors import UnknownUser

@@ -8,9 +8,9 @@ from uuid import NAMESPACE_URL, uuid5
 import pandas as pd
 
 from kbdash.api.answers import check_competition, source_headers
-from kbdash.api.bodies import Body
 from kbdash.api.names import file_stem
 from kbdash.api.options import Values, text_option
+from kbdash.api.responses import Body
 from kbdash.api.tables import time_text as iso
 from kbdash.cache import BYTES, SharedCache
 from kbdash.dataset.catalog import runner_name

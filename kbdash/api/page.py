@@ -8,10 +8,10 @@ from string import Template
 from kbdash.api import address
 from kbdash.api.address import FORMATS
 from kbdash.api.answers import column_facts
-from kbdash.api.bodies import Body
 from kbdash.api.failures import KINDS
 from kbdash.api.gate import Bounds
 from kbdash.api.options import Option
+from kbdash.api.responses import Body
 from kbdash.database.questions import EVERY_QUESTION
 from kbdash.database.questions.boards import LEADERBOARD
 from kbdash.database.questions.kinds import Question

@@ -16,10 +16,10 @@ from starlette.types import Scope
 from kbdash.api import failures, openapi, options
 from kbdash.api.answers import Answers, hashable
 from kbdash.api.badge import BADGE_OPTIONS, badge
-from kbdash.api.bodies import EXPOSED, Body, respond
 from kbdash.api.feed import FEED_OPTIONS, feed
 from kbdash.api.gate import Bounds, Gate
 from kbdash.api.page import page
+from kbdash.api.responses import EXPOSED, Body, respond
 from kbdash.api.tables import json_bytes
 from kbdash.engine import KernelBot
 from kbdash.errors import UnknownSubmission

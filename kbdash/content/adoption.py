@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from kbdash.content.facets import TextFacets
-from kbdash.content.held import Flags, Held
 from kbdash.content.techniques.rules import rules
+from kbdash.content.text_rows import Flags, TextRows
 
 COLUMNS = (
     "group", "facet", "users", "submissions", "share", "share_top10", "first_at", "first_user_name",
@@ -14,7 +14,7 @@ COLUMNS = (
 _TOP = 10
 
 
-def techniques(held: Held, facets: TextFacets, mask: Flags) -> pd.DataFrame:
+def techniques(held: TextRows, facets: TextFacets, mask: Flags) -> pd.DataFrame:
     """One row per technique over the chosen rows, in the order of the rules; scores in seconds.
 
     `share` counts users among all users, `share_top10` among the ten fastest. `best_score` and the medians are over
@@ -54,7 +54,7 @@ def techniques(held: Held, facets: TextFacets, mask: Flags) -> pd.DataFrame:
     return pd.DataFrame(found, columns=list(COLUMNS))
 
 
-def adoption(held: Held, facets: TextFacets, mask: Flags) -> pd.DataFrame:
+def adoption(held: TextRows, facets: TextFacets, mask: Flags) -> pd.DataFrame:
     """One row per technique and user over the chosen rows: facet, user_id, first_at, submission_id; by time."""
     places = np.flatnonzero(mask)
     order = places[np.lexsort((held.submission[places], held.at[places]))]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kbdash.content.orders import content_root
+from kbdash.content.jobs import content_root
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import Source
 from kbdash.errors import KbdashError

@@ -35,7 +35,7 @@ _WORKERS = 2
 
 
 @dataclass(frozen=True)
-class Order:
+class Job:
     """What to build: a competition's data file, its bytes, how to get the facts of its rows, and the target folder."""
 
     competition: str
@@ -50,7 +50,7 @@ class Order:
 class Build:
     """One build. `run` resumes where an earlier one stopped; `stop` ends it at the next check."""
 
-    def __init__(self, order: Order, tell: Callable[[Progress], None] = lambda _: None) -> None:
+    def __init__(self, order: Job, tell: Callable[[Progress], None] = lambda _: None) -> None:
         self._order = order
         self._tell = tell
         self.stop = Event()

@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from kbdash.content.build import Build, Order
-from kbdash.content.checking import check_store
+from kbdash.content.build import Build, Job
+from kbdash.content.jobs import Opened, content_root
 from kbdash.content.layout import Manifest
-from kbdash.content.orders import Opened, content_root
+from kbdash.content.location import keep_directories
 from kbdash.content.progress import ContentBusy, Progress
 from kbdash.content.publish import check_name, parcel_of, push
-from kbdash.content.shelf import keep_directories
 from kbdash.content.store import Store, find_store
 from kbdash.content.verdicts import Examiner, kernelguard_version
 from kbdash.content.verdicts_pass import WHICH, Which, judge
+from kbdash.content.verify import check_store
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import KbdashError
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None, *, environ: Mapping[str, str] =
     try:
         opened = Opened(open_source(settings), settings)
         try:
-            given.run(given, opened.orders(given.slug, root), settings)
+            given.run(given, opened.jobs(given.slug, root), settings)
         finally:
             opened.close()
     except KbdashError as error:
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _build(given: argparse.Namespace, orders: Sequence[Order], settings: Settings) -> None:
+def _build(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
     """All stores first: they can be used while KernelGuard, which takes far longer, checks their texts."""
     if given.gently:
         os.nice(15)
@@ -121,7 +121,7 @@ def _stoppable(build: Build) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _judge(which: Which, order: Order, build: Build, store: Store) -> None:
+def _judge(which: Which, order: Job, build: Build, store: Store) -> None:
     """Let KernelGuard check the texts of a finished store, which can be used meanwhile."""
     if which == "none":
         return
@@ -167,7 +167,7 @@ def progress_text(progress: Progress, now: float) -> str:
     )
 
 
-def _status(given: argparse.Namespace, orders: Sequence[Order], settings: Settings) -> None:
+def _status(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
     for order in orders:
         build = Build(order)
         store = find_store(order.root, order.file)
@@ -182,7 +182,7 @@ def _status(given: argparse.Namespace, orders: Sequence[Order], settings: Settin
         sys.stdout.write(line + "\n")
 
 
-def _check(given: argparse.Namespace, orders: Sequence[Order], settings: Settings) -> None:
+def _check(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
     for order in orders:
         store = find_store(order.root, order.file)
         if store is None:
@@ -192,7 +192,7 @@ def _check(given: argparse.Namespace, orders: Sequence[Order], settings: Setting
         sys.stdout.write(f"{order.competition}: {texts:,} texts are exact\n")
 
 
-def _push(given: argparse.Namespace, orders: Sequence[Order], settings: Settings) -> None:
+def _push(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
     name = check_name(given.repository)
     stores = [store for order in orders if (store := find_store(order.root, order.file))]
     parcel = parcel_of(stores)

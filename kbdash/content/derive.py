@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kbdash.content.facts import LATEST, NOBODY, RowFacts
-from kbdash.content.kinship import LineUse
 from kbdash.content.layout import SCHEMAS
 from kbdash.content.parts import NO_TEXT
+from kbdash.content.similarity import LineUse
 from kbdash.content.spans import Owners, RangeMin, Spans, before, counts_of_groups, least_of_groups, united
 
 Ints = npt.NDArray[np.int32]

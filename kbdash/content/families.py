@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from kbdash.content.kinship import ALIKE, Kinship, SharedWeight
+from kbdash.content.similarity import ALIKE, SharedWeight, Similarity
 
 Ints = npt.NDArray[np.int32]
 Doubles = npt.NDArray[np.float64]
@@ -17,10 +17,10 @@ Check = Callable[[], None]
 
 
 def families(
-    kinship: Kinship, line_weight: Doubles, lines_of: Callable[[int], Ints], check: Check
+    similarity: Similarity, line_weight: Doubles, lines_of: Callable[[int], Ints], check: Check
 ) -> tuple[Ints, Doubles]:
     """Per text its family and the similarity to the text that names it; `check` is called from time to time."""
-    texts = kinship.texts
+    texts = similarity.texts
     if not texts:
         return np.empty(0, np.int32), np.empty(0)
 
@@ -28,9 +28,9 @@ def families(
         check()
         lines = lines_of(text)
         telling = np.unique(lines[line_weight[lines] > 0])
-        return kinship.shared_with(telling, line_weight[telling])
+        return similarity.shared_with(telling, line_weight[telling])
 
-    breaks = np.flatnonzero(kinship.of_neighbours(line_weight) < ALIKE) + 1
+    breaks = np.flatnonzero(similarity.of_neighbours(line_weight) < ALIKE) + 1
     starts = np.concatenate(([0], breaks))
     chain_of = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, texts)))
     parent = np.arange(len(starts))

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import re2
 
-from kbdash.content.held import NOTHING, Chosen, Filters, Flags
 from kbdash.content.patterns import Pattern
 from kbdash.content.scan import Deadline
 from kbdash.content.search import Longs, Place
+from kbdash.content.text_rows import NOTHING, Chosen, Filters, Flags
 
 SUBMISSIONS = (
     "competition", "problem", "runner", "user_id", "user_name", "submission_id", "submitted_at", "score", "rank",

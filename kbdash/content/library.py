@@ -13,7 +13,6 @@ import pandas as pd
 from kbdash.content import origins, relatives, search, steps
 from kbdash.content.facets import TextFacets
 from kbdash.content.facts import Ask
-from kbdash.content.held import Filters, Held
 from kbdash.content.holding import Holding, holding, whole_line
 from kbdash.content.parts import NO_TEXT
 from kbdash.content.patterns import parse_pattern
@@ -21,6 +20,7 @@ from kbdash.content.scan import LineScanner
 from kbdash.content.search import LARGEST_LIMIT, Place
 from kbdash.content.store import Store
 from kbdash.content.stores import HOW_TO_GET_ONE, ContentMissing, ContentState, StateName, Stores
+from kbdash.content.text_rows import Filters, TextRows
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
 from kbdash.dataset.source import Source
@@ -87,7 +87,7 @@ class OpenStore:
     """A store with the rows of its file in the order of its texts."""
 
     store: Store
-    held: Held
+    held: TextRows
 
 
 class Library(Stores):
@@ -132,7 +132,7 @@ class Library(Stores):
 
     def at_hand(self) -> tuple[str, ...]:
         """Competitions whose store is ready."""
-        return tuple(slug for slug, file in self._files.items() if self._shelf.has(file))
+        return tuple(slug for slug, file in self._files.items() if self._location.has(file))
 
     def folders(self) -> dict[str, Path]:
         """The folders of the stores that are ready, with all their tables, by competition."""
@@ -209,7 +209,7 @@ class Library(Stores):
         def make() -> OpenStore:
             with store.reading_ahead():
                 rows = self._ask(competition)
-                held = Held(rows, store.text_of_row, store.manifest.texts)
+                held = TextRows(rows, store.text_of_row, store.manifest.texts)
             return OpenStore(store, held)
 
         return store.made(OpenStore, make)
@@ -241,7 +241,7 @@ class Library(Stores):
         return opened, int(opened.store.text_of_row[submission.file_row])
 
 
-def _users(held: Held, user: str | None) -> tuple[str, ...] | None:
+def _users(held: TextRows, user: str | None) -> tuple[str, ...] | None:
     """The ids that an id or an exact name means."""
     if user is None:
         return None

@@ -6,16 +6,16 @@ import pandas as pd
 import pyarrow as pa
 
 from kbdash.content.decoded import as_texts
-from kbdash.content.held import NOTHING, Filters, Held
 from kbdash.content.spans import least_of_groups
 from kbdash.content.store import Store
+from kbdash.content.text_rows import NOTHING, Filters, TextRows
 from kbdash.content.trivial import telling_lines
 
 Ints = npt.NDArray[np.int32]
 COLUMNS = ("line_no", "line", "first_submission_id", "first_user_id", "first_user_name", "first_at", "users", "own")
 
 
-def line_facts(store: Store, held: Held, lines: Ints) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+def line_facts(store: Store, held: TextRows, lines: Ints) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
     """Per different line: the row that holds it first (-1: none), how many users hold it, whether it is telling."""
     everything = held.choose(Filters())
     spans = everything.spans(store.line_use, lines.astype(np.int64), np.arange(len(lines)))
@@ -26,7 +26,7 @@ def line_facts(store: Store, held: Held, lines: Ints) -> tuple[Ints, Ints, npt.N
     return row, users, telling & (row >= 0)
 
 
-def origins(store: Store, held: Held, text: int, user_id: str) -> pd.DataFrame:
+def origins(store: Store, held: TextRows, text: int, user_id: str) -> pd.DataFrame:
     """One row per line of a text; trivial lines have no origin. `own`: this user wrote it first."""
     ids = store.line_ids(text)
     lines, place = np.unique(ids, return_inverse=True)

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from kbdash.content.held import Held
-from kbdash.content.kinship import Kinship
 from kbdash.content.origins import line_facts
+from kbdash.content.similarity import Similarity
 from kbdash.content.store import Store
+from kbdash.content.text_rows import TextRows
 from kbdash.content.trivial import weights
 
 COLUMNS = (
@@ -17,13 +17,13 @@ KINDS = ("exact copy", "same program", "similar")
 
 
 def relatives(
-    store: Store, held: Held, text: int, *, user_id: str, at: pd.Timestamp | None, least: float
+    store: Store, held: TextRows, text: int, *, user_id: str, at: pd.Timestamp | None, least: float
 ) -> pd.DataFrame:
     """One row per other user, the closest first; `earlier`: sent before this submission."""
     lines = np.unique(store.line_ids(text))
     _, users, telling = line_facts(store, held, lines)
     rarity = weights(users, store.manifest.users)
-    kinship = Kinship(store.line_use, store.texts.column("weight").to_numpy())
+    kinship = Similarity(store.line_use, store.texts.column("weight").to_numpy())
     shared, similarity = kinship.shared(lines[telling], rarity[telling])
     similarity[text] = 1.0
     program = store.texts.column("program").to_numpy()

@@ -9,11 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kbdash.content.held import NOTHING, Chosen, Filters, Held
 from kbdash.content.patterns import Pattern
 from kbdash.content.scan import Deadline, LineScanner
 from kbdash.content.spans import Spans, counts_of_groups, least_of_groups
 from kbdash.content.store import Store
+from kbdash.content.text_rows import NOTHING, Chosen, Filters, TextRows
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ class Place:
     store: Store
     scanner: LineScanner
     same: Ints
-    held: Held
+    held: TextRows
     shared_ids: bool
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kbdash.content.held import Held
 from kbdash.content.parts import NO_TEXT
 from kbdash.content.store import Store
+from kbdash.content.text_rows import TextRows
 
 COLUMNS = (
     "user_name", "problem", "runner", "before_id", "after_id", "before", "after", "gain", "changed_lines",
@@ -37,7 +37,7 @@ Texts = Callable[[Store], npt.NDArray[np.bool_]]
 
 
 def steps(
-    places: list[tuple[Store, Held, pd.DataFrame]], *, least_gain: float, limit: int, gained: Texts | None = None
+    places: list[tuple[Store, TextRows, pd.DataFrame]], *, least_gain: float, limit: int, gained: Texts | None = None
 ) -> pd.DataFrame:
     """The largest steps of several competitions, each given with its store and the chosen rows.
 

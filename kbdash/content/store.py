@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kbdash.cache import SharedCache
-from kbdash.content.kinship import LineUse
 from kbdash.content.layout import TABLES, Manifest, folder_name, table_path
 from kbdash.content.parts import NO_TEXT
 from kbdash.content.runs import unfolded
+from kbdash.content.similarity import LineUse
 from kbdash.dataset.model import DataFile
 from kbdash.errors import CorruptData, DataUnavailable
 

@@ -6,12 +6,12 @@ from typing import Literal
 
 from kbdash.cache import SharedCache
 from kbdash.content.background import start_build
+from kbdash.content.jobs import content_root
 from kbdash.content.layout import folder_name
-from kbdash.content.orders import content_root
+from kbdash.content.location import StoreLocation
 from kbdash.content.progress import WorkFolder
-from kbdash.content.shelf import Shelf
 from kbdash.content.store import Store
-from kbdash.database.attach import planned
+from kbdash.database.competition_views import planned
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile, Submission
 from kbdash.dataset.source import Source
@@ -56,7 +56,7 @@ class Stores:
             item.competition.slug: source.files[item.file.name] for item in planned(source) if item.file
         }
         self._cache_root = content_root(settings)
-        self._shelf = Shelf(settings, self._cache_root)
+        self._location = StoreLocation(settings, self._cache_root)
         # A store that is larger than all memory for stores is kept too, but then alone.
         self._stores: SharedCache[str, Store] = SharedCache(
             OPEN_BYTES, lambda store: min(store.memory_bytes, OPEN_BYTES)
@@ -69,9 +69,9 @@ class Stores:
         if store is not None:
             counts = store.manifest
             return ContentState("built", 1.0, counts.rows, counts.texts, counts.lines, store.size_bytes)
-        if self._shelf.kind == "off":
+        if self._location.kind == "off":
             return ContentState("off", note="KBDASH_CONTENT is off.")
-        if (download := self._shelf.download(file)) is not None and not download.failed:
+        if (download := self._location.download(file)) is not None and not download.failed:
             share = download.bytes_done / download.bytes if download.bytes else 0.0
             return ContentState(
                 "fetching", share, bytes=download.bytes_done, cost_bytes=download.bytes, rate=download.rate
@@ -106,7 +106,9 @@ class Stores:
     def _outdated(self, file: DataFile) -> str:
         """A note when there is a store, but of another version of the file."""
         stem = folder_name(file).rpartition("-")[0]
-        other = next(self._shelf.root.glob(f"{stem}-*/manifest.json"), None) if self._shelf.root.is_dir() else None
+        other = (
+            next(self._location.root.glob(f"{stem}-*/manifest.json"), None) if self._location.root.is_dir() else None
+        )
         return f"The store of another version of {file.name} is not used." if other else ""
 
     def build(self, competition: str) -> None:
@@ -117,7 +119,7 @@ class Stores:
 
     def prepare(self) -> None:
         """Build the content of the sample, which takes seconds; for any other source nothing is built unasked."""
-        if self._source.kind != "sample" or self._shelf.kind != "cache" or not self._settings.content_build:
+        if self._source.kind != "sample" or self._location.kind != "cache" or not self._settings.content_build:
             return
         missing = [slug for slug in self._files if self.store(slug) is None]
         if missing:
@@ -132,7 +134,7 @@ class Stores:
         file = self._files.get(competition)
         if file is None:
             return None
-        found = self._shelf.find(file)
+        found = self._location.find(file)
         return None if found is None else self._stores.get(str(found.folder), lambda: found)
 
     def has(self, submission: Submission) -> bool:
@@ -155,7 +157,7 @@ class Stores:
 
     def _await_directories(self, competition: str) -> None:
         file = self._files.get(competition)
-        download = self._shelf.download(file) if file else None
+        download = self._location.download(file) if file else None
         if download is not None:
             download.wait_for_directories(_DIRECTORY_SECONDS)
 
@@ -170,7 +172,7 @@ class Stores:
         """The store; waits for its download if stores come from the Hub."""
         file = self._file(competition)
         store = self.store(competition)
-        if store is None and (download := self._shelf.download(file)) is not None:
+        if store is None and (download := self._location.download(file)) is not None:
             download.wait()
             store = self.store(competition)
         if store is None:

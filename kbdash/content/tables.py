@@ -9,12 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kbdash.content import kinship, program, sizes, trivial
+from kbdash.content import program, similarity, sizes, trivial
 from kbdash.content.decoded import same_but_for_space
 from kbdash.content.derive import RowsOfTexts, origins
 from kbdash.content.facts import NOBODY, RowFacts
 from kbdash.content.families import families
-from kbdash.content.kinship import Kinship, LineUse, text_totals
 from kbdash.content.layout import SCHEMAS, table_path
 from kbdash.content.numbering import (
     COMPRESSION,
@@ -28,9 +27,10 @@ from kbdash.content.numbering import (
 )
 from kbdash.content.parts import NO_TEXT, Part
 from kbdash.content.runs import RunReader
+from kbdash.content.similarity import LineUse, Similarity, text_totals
 from kbdash.content.techniques.table import facets_table, write_facets
 
-RULES = {"trivial": trivial.VERSION, "program": program.VERSION, "families": kinship.VERSION,
+RULES = {"trivial": trivial.VERSION, "program": program.VERSION, "families": similarity.VERSION,
          "sizes": sizes.VERSION}  # fmt: skip
 _SLICE = 1 << 18
 _TEXTS_AT_ONCE = 2048
@@ -58,7 +58,7 @@ def write_tables(parts: Sequence[Part], facts: RowFacts, folder: Path, check: Ca
         _write_texts(folder, texts, lines_of, (telling, text_weight), _measured(lines, lines_of, texts.count, check))
         write_table(folder, "rows", _rows(texts, facts))
         _write_lines(folder, lines)
-        family, similarity = families(Kinship(use, text_weight), weight, lines_of, check)
+        family, similarity = families(Similarity(use, text_weight), weight, lines_of, check)
         numbered = pa.array(np.arange(len(family), dtype=np.int32))
         write_table(folder, "families", pa.table([numbered, family, similarity], schema=SCHEMAS["families"]))
         write_facets(folder, techniques.result())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
-from kbdash.database.attach import Attached, told
+from kbdash.database.competition_views import Attached, told
 from kbdash.database.workers import AT_ONCE, WORKERS
 from kbdash.errors import DataUnavailable, KbdashError
 

@@ -16,7 +16,8 @@ import pandas as pd
 import pyarrow as pa
 
 from kbdash.database.asking import Asker, as_frame
-from kbdash.database.attach import (
+from kbdash.database.attaching import Attachments
+from kbdash.database.competition_views import (
     ALL_LINKABLE,
     EMPTY,
     Attached,
@@ -28,16 +29,15 @@ from kbdash.database.attach import (
     view_name,
     view_of,
 )
-from kbdash.database.attaching import Attachments
 from kbdash.database.console import SHAPES, Bounds, Console, NotInSnapshot, Snapshots
 from kbdash.database.duck import fresh_connection, lock
 from kbdash.database.failures import NeedsMemory, check_texts, of_file
-from kbdash.database.flights import SingleFlight
 from kbdash.database.guard import ADVICE, reason_to_refuse, statements_to_check
 from kbdash.database.materialising import Materialiser
 from kbdash.database.opening import Inspect, Opener, nothing_to_inspect
+from kbdash.database.plain_sql import script
 from kbdash.database.rules import load_catalog
-from kbdash.database.spelled import script
+from kbdash.database.single_flight import SingleFlight
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import Source
 from kbdash.deadline import all_but, reading

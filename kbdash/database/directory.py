@@ -8,7 +8,7 @@ from functools import partial
 import pandas as pd
 
 from kbdash.database.answer import in_time
-from kbdash.database.attach import EMPTY
+from kbdash.database.competition_views import EMPTY
 from kbdash.database.connection import Database
 from kbdash.database.questions.parameters import USER
 from kbdash.database.workers import in_parallel

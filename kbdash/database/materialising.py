@@ -11,8 +11,8 @@ from typing import Protocol
 
 import pandas as pd
 
-from kbdash.database.attach import Attached, view_name, view_of
 from kbdash.database.attaching import Attachments
+from kbdash.database.competition_views import Attached, view_name, view_of
 from kbdash.database.duck import MATERIALISED, quoted
 from kbdash.database.schema import SCHEMAS
 from kbdash.database.workers import WORKERS

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from kbdash.database.asking import Asker
-from kbdash.database.attach import Attached, location, statements, told
+from kbdash.database.competition_views import Attached, location, statements, told
 from kbdash.database.schema import holds_submissions, misfit
 from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import Source

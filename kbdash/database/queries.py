@@ -12,7 +12,7 @@ import pandas as pd
 
 from kbdash.database import lookup
 from kbdash.database.answer import answers, in_time
-from kbdash.database.attach import ALL_LINKABLE
+from kbdash.database.competition_views import ALL_LINKABLE
 from kbdash.database.directory import Directory
 from kbdash.database.questions import boards, people
 from kbdash.database.questions.kinds import Question

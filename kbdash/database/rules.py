@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import duckdb
 
-from kbdash.database.attach import EMPTY, no_shapes, rule_views, sql_text, view_of
+from kbdash.database.competition_views import EMPTY, no_shapes, rule_views, sql_text, view_of
 from kbdash.database.duck import literal
 from kbdash.dataset import catalog
 from kbdash.dataset.model import Board, FlagCase

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from kbdash.database.attach import sql_text
+from kbdash.database.competition_views import sql_text
 from kbdash.database.questions import columns
 from kbdash.dataset.config import DATASET
 from kbdash.dataset.credit import CITATION, DATASET_PAGE

@@ -12,10 +12,10 @@ from kbdash.dataset.model import Board, Competition
 from kbdash.errors import DataUnavailable
 from kbdash.units import Unit, count_text, day_text, person, plural, ratio_text, share_text, time_text
 from kbdash.view import TABS, CompetitionView
-from kbdash.web import answers, card, chips, filters, layout, own_time, session, state, turns, widgets
+from kbdash.web import answers, card, chips, filters, layout, own_time, run_slots, session, state, widgets
 from kbdash.web.board import MOST_CHOICES, Scene, named, scene_of
+from kbdash.web.content import store_panel
 from kbdash.web.escape import markdown
-from kbdash.web.inside import store
 from kbdash.web.memo import memoise
 from kbdash.web.tabs import distribution, hardware, leaderboard, progression, submissions, techniques
 
@@ -50,7 +50,7 @@ def show(slug: str) -> None:
     if board is None:
         board = boards[0]
         notes = (f"{competition.title} has no problem named {asked.problem}. This is {board.label}.", *notes)
-    if view.facets and store.missing(slug, "Until then the techniques in this link are left out."):
+    if view.facets and store_panel.missing(slug, "Until then the techniques in this link are left out."):
         view = replace(view, facets=())
     scene = scene_of(competition, board, view, widgets.theme())
     _name_tab(scene)
@@ -200,7 +200,7 @@ def _tab(scene: Scene, tab: str, asked: CompetitionView) -> None:
     if view.scope != asked.scope:
         st.rerun()
     now = scene.with_view(view)
-    with widgets.boundary(f"{tab}-problem"), turns.turn():
+    with widgets.boundary(f"{tab}-problem"), run_slots.run_slot():
         if tab != "leaderboard" or not layout.wide():
             _SHOW[tab](now)
             return

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from kbdash import charts
 from kbdash.charts import sparkline
-from kbdash.database.attach import EMPTY
+from kbdash.database.competition_views import EMPTY
 from kbdash.database.questions import columns
 from kbdash.database.questions.boards import OVERVIEW
 from kbdash.dataset.catalog import runner_name
@@ -20,7 +20,7 @@ from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable
 from kbdash.units import MISSING, Unit, count_text, day_text, person, plural, share_text, unit_for
 from kbdash.view import CompetitionView, OverviewView, UserView, href
-from kbdash.web import answers, arriving, chart, session, share, state, table, tables, widgets
+from kbdash.web import answers, as_completed, chart, session, share, state, table, tables, widgets
 from kbdash.web.cells import Column
 from kbdash.web.escape import markdown, message
 from kbdash.web.memo import memoise
@@ -79,7 +79,7 @@ def _place(competition: Competition, asked: Future[pd.DataFrame]) -> DeltaGenera
     st.caption(markdown(competition.summary))
     place = st.container()
     # Memoised rows are shown at once; others replace this line when they arrive.
-    return place if asked.done() else place.caption(f"{arriving.COMING} Reading …")
+    return place if asked.done() else place.caption(f"{as_completed.COMING} Reading …")
 
 
 def _arrived(
@@ -91,7 +91,7 @@ def _arrived(
     """Yield each competition with its overview as it arrives; without one if its file cannot be read."""
     titles = {slug: item.title for slug, item in competitions.items()}
     failures = 0
-    for slug in arriving.as_they_come(asked, titles, status):
+    for slug in as_completed.as_completed(asked, titles, status):
         try:
             yield slug, asked[slug].result()
         except DataUnavailable as error:

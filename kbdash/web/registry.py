@@ -6,7 +6,7 @@ import streamlit as st
 
 from kbdash.dataset.model import Competition
 from kbdash.web.escape import markdown
-from kbdash.web.place import PROGRAM
+from kbdash.web.program_folder import PROGRAM
 
 PAGES = PROGRAM / "pages"
 HIDDEN = ("submission", "compare", "ladder")

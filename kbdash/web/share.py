@@ -11,7 +11,7 @@ import streamlit as st
 
 from kbdash.api import address, names
 from kbdash.csv import csv_text
-from kbdash.database import spelled
+from kbdash.database.plain_sql import statement
 from kbdash.database.questions import EVERY_QUESTION
 from kbdash.view import MAX_STATEMENT, OverviewView, SqlView, View, href
 from kbdash.web import state, study
@@ -113,7 +113,7 @@ def sql(question: str, parameters: Mapping[str, object], *, key: str) -> None:
 def _sql(question: str, parameters: dict[str, object], key: str) -> None:
     """A fragment: reruns alone when the reader chooses the long form, which is made only then."""
     competitions = competitions_asked(question)
-    text = spelled.statement(question, {**parameters, "facets": None}, competitions)
+    text = statement(question, {**parameters, "facets": None}, competitions)
     if parameters.get("facets"):
         st.caption("Here for all source texts: SQL does not see techniques.")
     form = st.segmented_control(

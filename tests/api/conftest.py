@@ -8,7 +8,7 @@ import pytest
 from filelock import FileLock
 
 from kbdash.content.build import Build
-from kbdash.content.orders import Opened
+from kbdash.content.jobs import Opened
 from kbdash.content.store import find_store
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
@@ -24,7 +24,7 @@ def build_store(settings: Settings, slug: str) -> None:
     root = settings.cache / "content"
     opened = Opened(open_source(settings), settings)
     with FileLock(settings.cache / "content.lock"):
-        for order in opened.orders([slug], root):
+        for order in opened.jobs([slug], root):
             if find_store(root, order.file) is None:
                 Build(order).run()
     opened.close()

@@ -11,9 +11,9 @@ import pytest
 
 from kbdash.api import tables
 from kbdash.api.badge import _drawn
-from kbdash.api.bodies import Body
 from kbdash.api.feed import _document
 from kbdash.api.names import file_stem
+from kbdash.api.responses import Body
 from kbdash.database.questions.columns import columns
 from kbdash.engine import KernelBot
 

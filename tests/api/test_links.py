@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 import kbdash
 from kbdash.api import address
 from kbdash.api.answers import Answers
-from kbdash.api.bodies import Body
 from kbdash.api.gate import Bounds
 from kbdash.api.options import Refused
+from kbdash.api.responses import Body
 from kbdash.api.routes import routes
 from kbdash.content.library import ContentMissing
 from kbdash.database.questions import QUESTIONS

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from kbdash.api.preview import LinkPreviews, Previews
 from kbdash.api.preview.serving import tags
-from kbdash.api.preview.telling import Preview
+from kbdash.api.preview.summary import Preview
 from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable
 from kbdash.units import person, time_text, unit_for

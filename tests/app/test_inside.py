@@ -10,7 +10,7 @@ from kbdash.content.verdicts import Verdict
 from kbdash.engine import KernelBot
 from kbdash.units import MICROSECONDS
 from kbdash.view import CompetitionView, Ref
-from kbdash.web.inside import lineage, steps, store, trust, trusting, viewer
+from kbdash.web.content import lineage, steps, store_panel, text_panels, trust, trust_frames
 from kbdash.web.tabs import techniques
 from tests.app.code_pages import BOARD, RUNNER, plain, ranked, rows_by_data_link, sent
 from tests.app.conftest import Open, healthy, link, opened_engine, words
@@ -113,7 +113,7 @@ def test_relatives_lead_from_the_earlier_text_to_the_later(sample: Open, kb: Ker
     shown = by_caption(app)["The closest texts of other users"]
     assert len(shown["user"]["texts"]) == len(found)
     assert rows_by_data_link(app, opened_engine()).equals(found)
-    rows = viewer.relative_rows(found, Ref(1, "X", "nvfp4"))
+    rows = text_panels.relative_rows(found, Ref(1, "X", "nvfp4"))
     here_first = [dict(choices)["Diff"].startswith("/compare?a=1%40X") for choices in rows["open"]]
     assert here_first == [not each for each in found["earlier"]]
 
@@ -130,7 +130,7 @@ def test_rules_that_match_are_said_without_judgement(sample: Open, kb: KernelBot
     assert data is not None
     assert "data_ptr()" in data["text"].split("\n")[int(link(app)["line"][0]) - 1]
     assert "cheat" not in words(app).lower()
-    assert "no finding" in viewer.verdict_words(Verdict(status="timed out", rules=[], version="1"))
+    assert "no finding" in text_panels.verdict_words(Verdict(status="timed out", rules=[], version="1"))
 
 
 def test_steps_with_techniques_and_an_export_that_names_its_terms(sample: Open) -> None:
@@ -188,27 +188,27 @@ def test_ranks_closer_than_the_noise_and_ranks_without() -> None:
             "flags": ["odd", "", ""],
         }
     )
-    assert trusting.close_ranks(board, {"A": 0.02}) == [False, True, False]
-    assert trusting.close_ranks(board, {}) == [False] * 3
+    assert trust_frames.close_ranks(board, {"A": 0.02}) == [False, True, False]
+    assert trust_frames.close_ranks(board, {}) == [False] * 3
     tied = board.assign(score=1.0, gap=[None, None, None])
-    assert trusting.close_ranks(tied, {"A": 0.02}) == [False] * 3, "nobody is above those who share the first rank"
+    assert trust_frames.close_ranks(tied, {"A": 0.02}) == [False] * 3, "nobody is above those who share the first rank"
     clean = board[1:].assign(rank=[1, 2])
-    both = trusting.both_ranks(board, clean)
+    both = trust_frames.both_ranks(board, clean)
     assert both["rank_without"].astype(object).where(both["rank_without"].notna(), None).tolist() == [None, 1, 2]
-    assert trusting.board_row(both, "A") == {"flagged_10": 1, "moved_10": 3, "flagged_100": 1, "moved_100": 3}
-    left = trusting.unmatched_ranks(board, frozenset({(2, "A")}))["rank_unmatched"]
+    assert trust_frames.board_row(both, "A") == {"flagged_10": 1, "moved_10": 3, "flagged_100": 1, "moved_100": 3}
+    left = trust_frames.unmatched_ranks(board, frozenset({(2, "A")}))["rank_unmatched"]
     assert left.astype(object).where(left.notna(), None).tolist() == [1, None, 2]
     assert trust.WHAT
 
 
 def test_the_cost_and_progress_of_a_store_in_words() -> None:
-    absent = store.ContentState("absent", cost_bytes=2_244_000_000)
-    first = store.cost(absent, remote=True).replace("\u2009", " ")
+    absent = store_panel.ContentState("absent", cost_bytes=2_244_000_000)
+    first = store_panel.cost(absent, remote=True).replace("\u2009", " ")
     assert first.startswith("Building it reads 2.2 GB from the Hub once, about a minute at an assumed 30.0 MB a second")
-    slow = store.cost(replace(absent, rate=2_000_000), remote=True).replace("\u2009", " ")
+    slow = store_panel.cost(replace(absent, rate=2_000_000), remote=True).replace("\u2009", " ")
     assert "about 19 minutes at the 2.0 MB a second of earlier builds here." in slow
-    building = store.ContentState("building", 0.25, texts=1200, bytes=5 * 10**8, cost_bytes=2 * 10**9, rate=5e6)
-    assert plain(store.said(building)).replace("\u2009", " ") == (
+    building = store_panel.ContentState("building", 0.25, texts=1200, bytes=5 * 10**8, cost_bytes=2 * 10**9, rate=5e6)
+    assert plain(store_panel.said(building)).replace("\u2009", " ") == (
         "Building: 500.0 MB of 2.0 GB, 1,200 texts, about 5 minutes left."
     )
 
@@ -220,7 +220,7 @@ def test_the_leaderboard_marks_ranks_closer_than_the_noise(sample: Open) -> None
     sigma = kb.noise(BOARD, RUNNER)["sigma"]
     board = kb.leaderboard(BOARD, runner=RUNNER)
     assert sigma
-    expected = ["~" if close else "" for close in trusting.close_ranks(board, {RUNNER: sigma})]
+    expected = ["~" if close else "" for close in trust_frames.close_ranks(board, {RUNNER: sigma})]
     shown = by_caption(app)[f"Leaderboard of {BOARD}"]["near"]["texts"]
     assert 0 < expected.count("~") < len(expected)
     assert shown == expected[: len(shown)]

@@ -13,7 +13,7 @@ from kbdash.content.store import find_store
 from kbdash.dataset.config import DATASET
 from kbdash.engine import KernelBot
 from kbdash.view import SearchView
-from kbdash.web.inside import hits
+from kbdash.web.content import hits
 from tests.app.code_pages import plain, rows_by_data_link
 from tests.app.conftest import Open, healthy, link, open_app, opened_engine, words
 from tests.hub import LoopbackHub

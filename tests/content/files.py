@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kbdash.code.parquet import ByteSource
-from kbdash.content.build import Build, Order
-from kbdash.content.held import Held
+from kbdash.content.build import Build, Job
 from kbdash.content.layout import TABLES, Manifest
 from kbdash.content.scan import LineScanner
 from kbdash.content.search import Place
 from kbdash.content.store import Store, find_store
 from kbdash.content.techniques.table import TABLE as FACETS
+from kbdash.content.text_rows import TextRows
 from kbdash.dataset.model import DataFile
 
 START_US = 1_760_000_000_000_000
@@ -97,11 +97,11 @@ class Made:
         frame["submitted_at"] = [datetime.fromtimestamp(at / 1e6, UTC) for at in frame["at"]]
         return frame
 
-    def order(self, root: Path, *, part_bytes: int = 1 << 20) -> Order:
+    def order(self, root: Path, *, part_bytes: int = 1 << 20) -> Job:
         data = self.data()
         version = hashlib.sha256(data).hexdigest()
         file = DataFile("made.parquet", "memory", len(data), version)
-        return Order("made", file, MemoryFile(data, version), self.ask, root, {}, part_bytes)
+        return Job("made", file, MemoryFile(data, version), self.ask, root, {}, part_bytes)
 
     def store(self, root: Path, *, part_bytes: int = 1 << 20) -> Store:
         order = self.order(root, part_bytes=part_bytes)
@@ -112,7 +112,7 @@ class Made:
 
     def place(self, root: Path) -> Place:
         store = self.store(root)
-        held = Held(self.ask("made"), store.text_of_row, store.manifest.texts)
+        held = TextRows(self.ask("made"), store.text_of_row, store.manifest.texts)
         return Place("made", store, LineScanner(*store.line_bytes), store.same, held, True)
 
 

@@ -18,8 +18,8 @@ import pytest
 import kbdash
 from kbdash.content import background
 from kbdash.content.build import Build
+from kbdash.content.jobs import Opened
 from kbdash.content.library import ContentMissing
-from kbdash.content.orders import Opened
 from kbdash.content.store import Store, find_store
 from kbdash.content.techniques import facets_of
 from kbdash.database.console.content import CONTENT
@@ -53,7 +53,7 @@ def options(quiet_hub: LoopbackHub, tmp_path_factory: pytest.TempPathFactory) ->
     cache = tmp_path_factory.mktemp("cache")
     settings = Settings(source=DATASET, endpoint=quiet_hub.endpoint, cache=cache, hub_seconds=60.0, query_seconds=120.0)
     opened = Opened(open_source(settings), settings)
-    for order in opened.orders([], cache / "content"):
+    for order in opened.jobs([], cache / "content"):
         Build(order).run()
     opened.close()
     return settings

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbdash.content.build import Build
-from kbdash.content.orders import Opened
+from kbdash.content.jobs import Opened
 from kbdash.content.store import Store, find_store
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
@@ -40,7 +40,7 @@ def sample_stores(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory)
     options = Settings(source=str(sample_folder), cache=root)
     opened = Opened(open_source(options), options)
     stores = {}
-    for order in opened.orders([], root):
+    for order in opened.jobs([], root):
         Build(order).run()
         store = find_store(root, order.file)
         assert store is not None

@@ -9,7 +9,7 @@ import pytest
 
 import kbdash
 from kbdash.content.build import Build
-from kbdash.content.orders import Opened
+from kbdash.content.jobs import Opened
 from kbdash.content.store import find_store
 from kbdash.content.verdicts import KeptVerdicts, Rule, Verdict, kernelguard_version
 from kbdash.dataset.config import Settings
@@ -27,7 +27,7 @@ def kb(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     cache = tmp_path_factory.mktemp("cache")
     settings = Settings(source=str(sample_folder), cache=cache, query_seconds=120.0)
     opened = Opened(open_source(settings), settings)
-    for order in opened.orders(["trimul"], cache / "content"):
+    for order in opened.jobs(["trimul"], cache / "content"):
         Build(order).run()
     opened.close()
     engine = kbdash.connect(settings=settings)

@@ -10,9 +10,9 @@ import kbdash
 from kbdash.content.build import Build
 from kbdash.content.card import card
 from kbdash.content.command import main
+from kbdash.content.jobs import Opened
 from kbdash.content.layout import Manifest
 from kbdash.content.library import ContentMissing
-from kbdash.content.orders import Opened
 from kbdash.content.publish import push
 from kbdash.content.store import Store, find_store
 from kbdash.dataset.config import DATASET, Settings
@@ -49,7 +49,7 @@ def built(options: Settings, *slugs: str) -> list[Store]:
     root = options.cache / "content"
     opened = Opened(open_source(options), options)
     stores = []
-    for order in opened.orders(slugs, root):
+    for order in opened.jobs(slugs, root):
         Build(order).run()
         store = find_store(root, order.file)
         assert store is not None
@@ -177,7 +177,7 @@ def test_where_stores_come_from(options: Settings, tmp_path: Path) -> None:
 def test_a_build_over_the_hub_survives_failures_that_pass(own_hub: LoopbackHub, options: Settings) -> None:
     source = open_source(options)
     opened = Opened(source, options)
-    [order] = opened.orders(["trimul"], options.cache / "content")
+    [order] = opened.jobs(["trimul"], options.cache / "content")
     own_hub.faults.fail(503, "/cdn/*", times=2)
     Build(order).run()
     assert find_store(order.root, order.file)

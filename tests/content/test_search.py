@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbdash.content.held import Filters
 from kbdash.content.patterns import BadPattern, parse_pattern
 from kbdash.content.scan import Deadline, LineScanner
 from kbdash.content.search import COLUMNS, search
+from kbdash.content.text_rows import Filters
 from kbdash.errors import QueryTimeout
 from tests.content.files import DAY_US, START_US, Made, Sent
 

@@ -8,11 +8,11 @@ import pytest
 
 from kbdash.content.adoption import COLUMNS, techniques
 from kbdash.content.facets import TextFacets
-from kbdash.content.held import Filters, Held
 from kbdash.content.layout import table_path
 from kbdash.content.techniques import evidence, facets_of, rules
 from kbdash.content.techniques.lexer import START, read_line
 from kbdash.content.techniques.table import TABLE, current_facets
+from kbdash.content.text_rows import Filters, TextRows
 from kbdash.errors import QueryRefused
 from tests.content.files import Made, Sent
 
@@ -337,7 +337,7 @@ def test_techniques_of_a_board(tmp_path: Path) -> None:
         ]
     )
     store = made.store(tmp_path)
-    held = Held(made.ask("made"), store.text_of_row, store.manifest.texts)
+    held = TextRows(made.ask("made"), store.text_of_row, store.manifest.texts)
     answer = techniques(held, TextFacets(store), held.choose(Filters(problem="gemm")).mask)
     assert tuple(answer.columns) == COLUMNS
     row = answer[answer["facet"] == "blas_call"].iloc[0]

@@ -119,8 +119,8 @@ class Trials:
                 items[0].session._setupstate.teardown_exact(None)
 
     def _fails(self, item: pytest.Item) -> bool:
-        sys.modules["kbdash.database.attach"].sql_text.cache_clear()
-        sys.modules["kbdash.database.attach"].parameters_of.cache_clear()
+        sys.modules["kbdash.database.competition_views"].sql_text.cache_clear()
+        sys.modules["kbdash.database.competition_views"].parameters_of.cache_clear()
         assert item.parent is not None
         item.session._setupstate.teardown_exact(item.parent)  # type: ignore[arg-type]
         item._initrequest()  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kbdash
-from kbdash.database.attach import PAGES
+from kbdash.database.competition_views import PAGES
 from kbdash.dataset import catalog
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import FlagCase

@@ -11,7 +11,7 @@ import pytest
 
 import kbdash
 from kbdash.database import materialising
-from kbdash.database.attach import ALL_LINKABLE, EMPTY
+from kbdash.database.competition_views import ALL_LINKABLE, EMPTY
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot
 from kbdash.errors import CorruptData, DataUnavailable

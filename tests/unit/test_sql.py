@@ -11,7 +11,7 @@ import pytest
 
 from kbdash.content.insight import TechniqueOptions
 from kbdash.content.library import SearchOptions, StepOptions
-from kbdash.database.attach import sql_text
+from kbdash.database.competition_views import sql_text
 from kbdash.database.queries import as_frame
 from kbdash.database.questions import PARTS, QUESTIONS, TEXT_QUESTIONS, columns
 from kbdash.database.questions.kinds import REQUIRED, ColumnKind, Parameter, Question

@@ -5,7 +5,7 @@ from functools import cache
 
 from PIL import Image, ImageDraw, ImageFont
 
-from kbdash.api.preview.telling import Line, Preview
+from kbdash.api.preview.summary import Line, Preview
 from kbdash.charts.palette import LIGHT
 
 SIZE = (1200, 630)

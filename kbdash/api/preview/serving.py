@@ -16,10 +16,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kbdash.api import failures
 from kbdash.api.answers import source_headers
-from kbdash.api.bodies import Body, respond
 from kbdash.api.gate import Bounds, Gate
 from kbdash.api.preview.picture import SIZE, drawn
-from kbdash.api.preview.telling import Preview, fallback, told, view_at
+from kbdash.api.preview.summary import Preview, fallback, told, view_at
+from kbdash.api.responses import Body, respond
 from kbdash.cache import SharedCache
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError

@@ -13,7 +13,7 @@ from threading import Lock
 import duckdb
 import pyarrow as pa
 
-from kbdash.database.attach import rule_views, slug_in, sql_text
+from kbdash.database.competition_views import rule_views, slug_in, sql_text
 from kbdash.database.rules import load_catalog
 from kbdash.database.workers import in_parallel
 from kbdash.deadline import held

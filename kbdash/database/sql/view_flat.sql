@@ -1,5 +1,5 @@
 -- One flat file as canonical rows: one row per (submission, runner).
--- Filled in by kbdash.database.attach: {view}, {competition}, {file}, {location}. The source text is deliberately not here.
+-- Filled in by kbdash.database.competition_views: {view}, {competition}, {file}, {location}. The source text is deliberately not here.
 create or replace view {view} as
 select
     {competition} as competition,

@@ -2,7 +2,7 @@
 -- A submission's score is its lowest passing ranked run; its mode is the furthest stage it reached.
 -- The runner is derived from the GPU's name. A run without one counts for the board's own runner; on a board outside the
 -- catalog the GPU's name itself is the runner.
--- Filled in by kbdash.database.attach: {view}, {competition}, {file}, {location}. The source text is deliberately not here.
+-- Filled in by kbdash.database.competition_views: {view}, {competition}, {file}, {location}. The source text is deliberately not here.
 create or replace view {view} as
 with runs as (
     select

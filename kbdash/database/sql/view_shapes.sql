@@ -1,5 +1,5 @@
 -- Per-shape timings of the runs of an AMD legacy file: one row per run and benchmark shape, times in nanoseconds.
--- Filled in by kbdash.database.attach: {competition}, {location}, {shapes} (one struct per shape that the file's schema names).
+-- Filled in by kbdash.database.competition_views: {competition}, {location}, {shapes} (one struct per shape that the file's schema names).
 create or replace view shapes as
 select competition, file_row, unnest(shape)
 from (

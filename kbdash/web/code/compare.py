@@ -14,8 +14,8 @@ from kbdash.web import answers, layout, share, state, tables, widgets
 from kbdash.web.code import choose, components, resolve, source_text
 from kbdash.web.code.facts import Facts, facts_of
 from kbdash.web.code.verdict import Verdict, differences, verdict
+from kbdash.web.content import text_panels
 from kbdash.web.escape import markdown
-from kbdash.web.inside import viewer
 from kbdash.web.session import engine
 
 MODES = {"unified": "One column", "split": "Side by side"}
@@ -163,7 +163,7 @@ def _changes(old: Facts, new: Facts, view: CompareView) -> None:
     _bar(view, before, after, changes, old, new)
     for note in (*_text_notes(before, after), *changes.notes):
         st.caption(f":material/info: {markdown(note[:1].upper() + note[1:])}")
-    viewer.difference(old.submission, before, new.submission, after)
+    text_panels.difference(old.submission, before, new.submission, after)
     components.diff(before, after, changes, mode=view.mode, key="diff")
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from kbdash.code.diff import Diff
 from kbdash.code.reader import SourceText
 from kbdash.web import state
-from kbdash.web.inside.lineage import Lineage
+from kbdash.web.content.lineage import Lineage
 
 Told = Callable[[str], None]
 

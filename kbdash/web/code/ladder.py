@@ -27,9 +27,9 @@ from kbdash.web import answers, chart, layout, share, state, table, tables, widg
 from kbdash.web.code import changes, ladder_rows, source_text
 from kbdash.web.code.changes import Changes, Pair, changes_of
 from kbdash.web.code.facts import strip
+from kbdash.web.content import store_panel
+from kbdash.web.content.technique_changes import change_words
 from kbdash.web.escape import markdown
-from kbdash.web.inside import store
-from kbdash.web.inside.gained import change_words
 from kbdash.web.memo import memoise
 from kbdash.web.session import engine
 
@@ -161,7 +161,7 @@ def _steps(view: LadderView, steps: pd.DataFrame, counted: Changes) -> None:
 def _techniques(shown: pd.DataFrame, before: Mapping[int, Pair], competition: str) -> tuple[str, ...]:
     """The techniques that each step added or removed; – without a content store."""
     pairs = [before.get(step) for step in shown["step"].tolist()]
-    if not store.is_at_hand(competition):
+    if not store_panel.is_at_hand(competition):
         return (MISSING,) * len(pairs)
     refs = tuple(dict.fromkeys((ref.id, ref.runner) for pair in pairs if pair for ref in pair))
     held = dict(zip(refs, answers.facets_of_many(competition, refs), strict=True))

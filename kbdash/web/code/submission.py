@@ -15,9 +15,9 @@ from kbdash.web import answers, layout, share, state, table, tables, widgets
 from kbdash.web.cells import Column
 from kbdash.web.code import choose, components, neighbours, resolve, source_text
 from kbdash.web.code.facts import Facts, facts_of, line, strip, tiles
+from kbdash.web.content import text_panels
+from kbdash.web.content.lineage import Lineage
 from kbdash.web.escape import markdown
-from kbdash.web.inside import viewer
-from kbdash.web.inside.lineage import Lineage
 from kbdash.web.memo import memoise
 from kbdash.web.session import engine
 
@@ -166,17 +166,17 @@ def _text(facts: Facts, view: SubmissionView) -> None:
         on_find=lambda text: state.change(find=text or None),
     )
     with chips, widgets.boundary("techniques-problem"):
-        viewer.techniques(facts.submission, part)
+        text_panels.techniques(facts.submission, part)
 
 
 def _inside(one: Submission, show: str) -> Lineage | None:
     """The panel beside the text that the reader chose; returns the origins for the margin."""
-    viewer.switch(show)
+    text_panels.switch(show)
     if show == "relatives":
-        viewer.relatives(one)
+        text_panels.relatives(one)
     elif show == "rules":
-        viewer.guard(one)
-    return viewer.origins(one) if show == "origins" else None
+        text_panels.guard(one)
+    return text_panels.origins(one) if show == "origins" else None
 
 
 def _download(one: Submission, found: SourceText) -> None:

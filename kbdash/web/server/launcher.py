@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from kbdash.web import place
-from kbdash.web.place import PROGRAM
+from kbdash.web import program_folder
+from kbdash.web.program_folder import PROGRAM
 from kbdash.web.server import proxy
 
 _log = logging.getLogger("kbdash.launcher")
@@ -145,7 +145,7 @@ class Fleet:
 def serve(address: str, port: int, count: int) -> None:
     """Run `count` workers behind HAProxy until told to stop."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-    place.enter()
+    program_folder.enter()
     with tempfile.TemporaryDirectory(prefix="kbdash-") as folder:
         Fleet(address, port).run(count, Path(folder))
 

@@ -5,7 +5,7 @@ import os
 
 import uvicorn
 
-from kbdash.web import place
+from kbdash.web import program_folder
 
 # Readers send a few kilobytes; this limits the memory of a message that never ends.
 MESSAGE_BYTES = 1_000_000
@@ -14,7 +14,7 @@ STOP_SECONDS = 5
 
 def run(address: str, port: int) -> None:
     """Serve until told to stop."""
-    place.enter()
+    program_folder.enter()
     os.environ.setdefault("STREAMLIT_SERVER_FILE_WATCHER_TYPE", "none")
     # The address that Streamlit reports must be the one the browser uses.
     os.environ.setdefault("STREAMLIT_SERVER_PORT", str(port))
@@ -22,7 +22,7 @@ def run(address: str, port: int) -> None:
     logging.getLogger("uvicorn.access").addFilter(lambda _: False)
     uvicorn.run(
         "app:app",
-        app_dir=str(place.PROGRAM),
+        app_dir=str(program_folder.PROGRAM),
         host=address,
         port=port,
         ws="websockets-sansio",

@@ -10,8 +10,8 @@ from kbdash.view import MAX_PINS, CompetitionView, LadderView, href
 from kbdash.web import answers, table, tables
 from kbdash.web.board import Scene
 from kbdash.web.cells import Column
-from kbdash.web.inside import store
-from kbdash.web.inside.trusting import close_ranks
+from kbdash.web.content import store_panel
+from kbdash.web.content.trust_frames import close_ranks
 from kbdash.web.memo import memoise
 from kbdash.web.tabs import own_row
 
@@ -83,7 +83,7 @@ def shown_rows(
 
 def noise_of(scene: Scene) -> tuple[tuple[str, float], ...]:
     """Measurement noise of each runner, if a content store is ready."""
-    if not store.is_at_hand(scene.competition.slug):
+    if not store_panel.is_at_hand(scene.competition.slug):
         return ()
     runners = scene.runners if scene.runner is None else (scene.runner,)
     found = ((runner, answers.noise(scene.board.name, runner, scene.competition.slug)["sigma"]) for runner in runners)

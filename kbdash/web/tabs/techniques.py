@@ -14,7 +14,7 @@ from kbdash.view import CompetitionView, SubmissionView, href
 from kbdash.web import answers, chart, share, table, tables, widgets
 from kbdash.web.board import Scene
 from kbdash.web.cells import Column
-from kbdash.web.inside import scope, store
+from kbdash.web.content import pickers, store_panel
 from kbdash.web.memo import memoise
 from kbdash.web.tables import rows
 
@@ -27,14 +27,14 @@ CARE = (
 
 def show(scene: Scene) -> None:
     """The tab."""
-    if store.missing(scene.competition.slug, WHAT):
+    if store_panel.missing(scene.competition.slug, WHAT):
         return
     view = scene.view
     asked: dict[str, Any] = {
         "competition": scene.competition.slug, "since": view.since, "until": view.until, "facets": view.facets,
     }  # fmt: skip
     found = answers.techniques(scene.board.name, scene.runner, **asked)
-    scope.facets("Only texts that hold, on every tab", view.facets)
+    pickers.facets("Only texts that hold, on every tab", view.facets)
     st.caption(f":material/info: {CARE}")
     if found.empty:
         widgets.nothing("No text that matches these filters holds a known technique.", key="techniques")

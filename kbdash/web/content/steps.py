@@ -16,9 +16,9 @@ from kbdash.engine import KernelBot
 from kbdash.units import count_text, gain_text, person, time_text, unit_for
 from kbdash.view import CompareView, Ref, StepsView, SubmissionView, href
 from kbdash.web import answers, chips, share, state, table, widgets
+from kbdash.web.content import pickers, store_panel
+from kbdash.web.content.technique_changes import change_words, changed
 from kbdash.web.escape import markdown
-from kbdash.web.inside import scope, store
-from kbdash.web.inside.gained import change_words, changed
 from kbdash.web.memo import memoise
 from kbdash.web.session import engine
 from kbdash.web.table import Column
@@ -53,20 +53,20 @@ def _filters(view: StepsView) -> None:
             **state.control("gained", view.gained),
         )  # fmt: skip
         with st.popover("Filters", icon=":material/tune:", key="steps-filters"):
-            scope.board(view)
+            pickers.board(view)
             st.text_input("User (name or id)", max_chars=60, **state.control("user", view.user or "", default=""))
     chips.show(chips.chips_of(view))
 
 
 def _there(view: StepsView) -> bool:
-    slug = scope.competition(view)
+    slug = pickers.competition(view)
     if slug is not None:
-        return not store.missing(slug, WHAT)
+        return not store_panel.missing(slug, WHAT)
     kb = engine()
     if kb.content_at_hand():
         return True
     st.markdown(f"**No competition has a content store yet.** {WHAT} Choose one to see what it would take.")
-    scope.choose({item.slug: item.title for item in kb.competitions if item.slug in kb.readable()})
+    pickers.choose({item.slug: item.title for item in kb.competitions if item.slug in kb.readable()})
     return False
 
 

@@ -38,7 +38,7 @@ class LineUse:
 
 
 @dataclass(frozen=True)
-class Kinship:
+class Similarity:
     """What texts have in common; `text_weight` is the total weight of each text's telling lines."""
 
     use: LineUse

@@ -12,8 +12,8 @@ from kbdash.dataset.catalog import runner_name
 from kbdash.units import count_text, plural
 from kbdash.view import SearchView, href
 from kbdash.web import answers, chart, chips, share, state, table, tables, widgets
+from kbdash.web.content import hits, pickers, store_panel
 from kbdash.web.escape import markdown
-from kbdash.web.inside import hits, scope, store
 from kbdash.web.memo import memoise
 from kbdash.web.session import engine
 
@@ -55,9 +55,9 @@ def _box(view: SearchView) -> None:
 
 def _filters(view: SearchView) -> None:
     with st.popover("Filters", icon=":material/tune:", key="search-filters"):
-        scope.board(view)
+        pickers.board(view)
         st.text_input("User (name or id)", max_chars=60, **state.control("user", view.user or "", default=""))
-        scope.facets("Techniques", view.facets)
+        pickers.facets("Techniques", view.facets)
         first, last = st.columns(2)
         first.date_input("From (UTC day)", format="YYYY-MM-DD", **state.control("since", view.since))
         last.date_input("To (UTC day)", format="YYYY-MM-DD", **state.control("until", view.until))
@@ -67,15 +67,15 @@ def _filters(view: SearchView) -> None:
 def _places(view: SearchView) -> bool:
     """Whether there is a store to search; shows which are searched and which are missing."""
     kb = engine()
-    slug = scope.competition(view)
+    slug = pickers.competition(view)
     if slug is not None:
-        return not store.missing(slug, WHAT)
+        return not store_panel.missing(slug, WHAT)
     there = kb.content_at_hand()
     titles = {item.slug: item.title for item in kb.competitions if item.slug in kb.readable()}
     without = [name for name in titles if name not in there]
     if not there:
         st.markdown(f"**No competition has a content store yet.** {WHAT} Choose one to see what it would take.")
-        scope.choose(titles)
+        pickers.choose(titles)
         return False
     if without:
         named = ", ".join(

@@ -4,7 +4,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from kbdash.web import arriving
+from kbdash.web import as_completed
 
 
 class Status:
@@ -21,10 +21,10 @@ class Status:
 
 
 def test_an_answer_is_handed_on_while_others_are_on_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arriving, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(as_completed, "LOOK_SECONDS", 0.0)
     asked: dict[str, Future[int]] = {name: Future() for name in ("slow", "quick", "broken")}
     status = Status()
-    coming = arriving.as_they_come(asked, {name: name.title() for name in asked}, status)  # type: ignore[arg-type]
+    coming = as_completed.as_completed(asked, {name: name.title() for name in asked}, status)  # type: ignore[arg-type]
     asked["quick"].set_result(1)
     assert next(coming) == "quick"
     asked["broken"].set_exception(OSError("gone"))
@@ -39,9 +39,9 @@ def test_a_page_whose_answers_are_known_says_nothing_about_waiting() -> None:
     known: Future[int] = Future()
     known.set_result(1)
     status = Status()
-    assert list(arriving.as_they_come({"a": known}, {"a": "A"}, status)) == ["a"]  # type: ignore[arg-type]
+    assert list(as_completed.as_completed({"a": known}, {"a": "A"}, status)) == ["a"]  # type: ignore[arg-type]
     assert status.said == [""]
 
 
 def test_titles_are_no_markdown() -> None:
-    assert "**" not in arriving.still_coming(["**x**"], 2).replace("\\*", "")
+    assert "**" not in as_completed.still_coming(["**x**"], 2).replace("\\*", "")

@@ -11,7 +11,7 @@ import pytest
 
 import kbdash
 from kbdash.database.asking import as_frame
-from kbdash.database.spelled import statement
+from kbdash.database.plain_sql import statement
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Page
 from kbdash.engine import KernelBot

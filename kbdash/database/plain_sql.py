@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kbdash.database.attach import Attached, branches, sql_text, statements, without_comments
+from kbdash.database.competition_views import Attached, branches, sql_text, statements, without_comments
 from kbdash.database.duck import literal, quoted
 from kbdash.database.rules import rule_statements
 from kbdash.dataset import catalog

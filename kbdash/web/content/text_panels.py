@@ -11,10 +11,10 @@ from kbdash.dataset.model import Submission
 from kbdash.units import MISSING, person, plural, time_text, unit_for
 from kbdash.view import CompareView, Ref, SubmissionView, href
 from kbdash.web import answers, share, state, table
+from kbdash.web.content import lineage, store_panel
+from kbdash.web.content.lineage import SIGNS, WORDS, Lineage
+from kbdash.web.content.technique_changes import change_words
 from kbdash.web.escape import markdown
-from kbdash.web.inside import lineage, store
-from kbdash.web.inside.gained import change_words
-from kbdash.web.inside.lineage import SIGNS, WORDS, Lineage
 from kbdash.web.memo import key_of, memoise, shared
 from kbdash.web.session import engine
 from kbdash.web.table import Column
@@ -62,7 +62,7 @@ def difference(old: Submission, before: SourceText, new: Submission, after: Sour
 
 def origins(one: Submission) -> Lineage | None:
     """The summary and the list of origins; returns the signs for the margin, or None without a store."""
-    if store.missing(one.competition, WHAT):
+    if store_panel.missing(one.competition, WHAT):
         return None
     found = answers.origins(one.submission_id, one.runner, one.competition)
     if found.empty:
@@ -79,7 +79,7 @@ def origins(one: Submission) -> Lineage | None:
 
 def relatives(one: Submission) -> None:
     """The closest texts of other users, each with a diff."""
-    if store.missing(one.competition, WHAT):
+    if store_panel.missing(one.competition, WHAT):
         return
     found = answers.relatives(one.submission_id, one.runner, one.competition)
     if found.empty:
@@ -139,7 +139,7 @@ RELATIVES = (
 
 def guard(one: Submission) -> None:
     """The rules of KernelGuard that match, with their evidence and lines; no judgement."""
-    if store.missing(one.competition, WHAT):
+    if store_panel.missing(one.competition, WHAT):
         return
     if named_in_rules(one.competition, one.submission_id):
         st.markdown(

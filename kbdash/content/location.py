@@ -24,7 +24,7 @@ RETRY_SECONDS = 30.0
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(@[^@\s]+)?")
 
 
-class Shelf:
+class StoreLocation:
     """The stores that `KBDASH_CONTENT` names. Thread-safe."""
 
     def __init__(self, settings: Settings, cache_root: Path) -> None:

@@ -12,7 +12,7 @@ LOOK_SECONDS = 0.25
 COMING = ":material/hourglass_top:"
 
 
-def as_they_come(asked: Mapping[str, Future[Any]], titles: Mapping[str, str], status: DeltaGenerator) -> Iterator[str]:
+def as_completed(asked: Mapping[str, Future[Any]], titles: Mapping[str, str], status: DeltaGenerator) -> Iterator[str]:
     """Yield the name of each answer (or failure) as it arrives; `status` says which are still missing."""
     waiting = dict(asked)
     while waiting:

@@ -1,4 +1,4 @@
-"""Limit how many pages are computed at once; the others wait for a turn, up to a limit."""
+"""Limit how many pages are computed at once; the others wait for a slot, up to a limit."""
 
 import threading
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ _mine = threading.local()
 
 
 @contextmanager
-def turn() -> Iterator[None]:
-    """Hold a turn while computing something for a reader; reentrant."""
+def run_slot() -> Iterator[None]:
+    """Hold a slot while computing something for a reader; reentrant."""
     if getattr(_mine, "taken", False):
         yield
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from kbdash.code.parquet import inspect
-from kbdash.content.build import Order
+from kbdash.content.build import Job
 from kbdash.database.connection import Database
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import Source
@@ -32,7 +32,7 @@ class Opened:
         self._database.close()
         self._source.close()
 
-    def orders(self, slugs: Sequence[str], root: Path) -> list[Order]:
+    def jobs(self, slugs: Sequence[str], root: Path) -> list[Job]:
         """An order for each of these competitions; for all readable ones if none is named."""
         self._database.wait_until_opened()
         attached = {item.competition.slug: item for item in self._database.competitions()}
@@ -45,7 +45,7 @@ class Opened:
         wanted = slugs or [slug for slug, item in attached.items() if not item.reason]
         return [self._order(slug, file.name, root) for slug in wanted if (file := attached[slug].file)]
 
-    def _order(self, slug: str, name: str, root: Path) -> Order:
+    def _order(self, slug: str, name: str, root: Path) -> Job:
         file = self._source.files[name]
         source = self._source
         origin = {
@@ -53,7 +53,7 @@ class Opened:
             "commit": source.commit or "",
             "licence": source.licence or "",
         }
-        return Order(slug, file, source.bytes.open(name), self._rows, root, origin)
+        return Job(slug, file, source.bytes.open(name), self._rows, root, origin)
 
     def _rows(self, competition: str) -> pd.DataFrame:
         return self._database.frame("content_rows", competition=competition)

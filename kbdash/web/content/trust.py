@@ -8,8 +8,8 @@ import streamlit as st
 from kbdash.units import count_text, plural
 from kbdash.view import TrustView
 from kbdash.web import answers, share, state, table, widgets
+from kbdash.web.content import pickers, store_panel, trust_frames
 from kbdash.web.escape import markdown
-from kbdash.web.inside import scope, store, trusting
 from kbdash.web.memo import memoise
 from kbdash.web.session import engine
 
@@ -28,8 +28,8 @@ def show() -> None:
     widgets.chips(["What speaks against results, what the ranking is without them, and how much numbers vary anyway."])
     widgets.link_notes()
     with st.popover("Which board", icon=":material/tune:", key="trust-filters"):
-        scope.board(view)
-    slug = scope.competition(view)
+        pickers.board(view)
+    slug = pickers.competition(view)
     if view.problem is not None and slug is not None:
         with widgets.boundary("trust-board-problem"):
             _first(view, slug)
@@ -48,12 +48,12 @@ def _first(view: TrustView, slug: str) -> None:
     st.header(markdown(f"{problem}, the first {view.top}"), anchor=False)
     asked: dict[str, Any] = {"competition": slug, "runner": view.runner}
     ranked, clean = answers.leaderboard(problem, **asked), answers.leaderboard(problem, flagged=False, **asked)
-    matches = answers.verdicts(slug) if store.is_at_hand(slug) else None
-    sigmas = noise_of(slug, problem, ranked) if store.is_at_hand(slug) else {}
+    matches = answers.verdicts(slug) if store_panel.is_at_hand(slug) else None
+    sigmas = noise_of(slug, problem, ranked) if store_panel.is_at_hand(slug) else {}
     shown = memoise(first_rows, ranked, clean, matches, tuple(sigmas.items()), slug, problem, view.top)
-    table.show(shown, trusting.FIRST_COLUMNS, key="trust-first", caption=f"The first ranks of {problem}")
+    table.show(shown, trust_frames.FIRST_COLUMNS, key="trust-first", caption=f"The first ranks of {problem}")
     if matches is None:
-        store.missing(slug, WHAT)
+        store_panel.missing(slug, WHAT)
 
 
 def first_rows(
@@ -66,13 +66,13 @@ def first_rows(
     if here is not None:
         for id_, runner, rule in zip(here["submission_id"], here["runner"], here["rule"], strict=True):
             rules.setdefault((int(id_), str(runner)), []).append(rule)
-    both = trusting.unmatched_ranks(trusting.both_ranks(ranked, clean), frozenset(rules))
+    both = trust_frames.unmatched_ranks(trust_frames.both_ranks(ranked, clean), frozenset(rules))
     if here is None:
         both = both.assign(rank_unmatched=pd.array([pd.NA] * len(both), dtype="Int64"))
     pairs = zip(both["submission_id"], both["runner"], strict=True)
     named = [", ".join(rules.get((int(id_), run), ())) if pd.notna(id_) else "" for id_, run in pairs]
-    first = both.assign(close=trusting.close_ranks(both, dict(sigmas)), rules=named)
-    return trusting.shown_first(first[first["rank"] <= top].reset_index(drop=True), slug)
+    first = both.assign(close=trust_frames.close_ranks(both, dict(sigmas)), rules=named)
+    return trust_frames.shown_first(first[first["rank"] <= top].reset_index(drop=True), slug)
 
 
 def _flags(view: TrustView, slugs: tuple[str, ...]) -> None:
@@ -90,7 +90,9 @@ def _flags(view: TrustView, slugs: tuple[str, ...]) -> None:
             asked = {"problem": view.problem, "competition": view.competition}
             share.copy_data_link(share.data_path("flags", asked), key="trust")
             share.downloads(found, share.file_stem("flagged"), key="trust-flags")
-    table.show(memoise(trusting.shown_flags, found), trusting.FLAGS, key="trust-flags", caption="Flagged results")
+    table.show(
+        memoise(trust_frames.shown_flags, found), trust_frames.FLAGS, key="trust-flags", caption="Flagged results"
+    )
     st.caption("The data link has the flags of all submissions, not only of bests.")
 
 
@@ -100,7 +102,7 @@ def flagged(flags: pd.DataFrame, slugs: tuple[str, ...], problem: str | None) ->
     if problem is not None:
         wanted = wanted[wanted["problem"] == problem]
     found = [
-        trusting.flagged_rows(both(str(slug), str(name)), part, str(slug), str(name))
+        trust_frames.flagged_rows(both(str(slug), str(name)), part, str(slug), str(name))
         for (slug, name), part in wanted.groupby(["competition", "problem"], sort=False)
     ]
     full = [frame for frame in found if len(frame)]
@@ -110,7 +112,7 @@ def flagged(flags: pd.DataFrame, slugs: tuple[str, ...], problem: str | None) ->
 def both(slug: str, problem: str) -> pd.DataFrame:
     """The leaderboard of a board with both ranks, per runner."""
     ranked = answers.leaderboard(problem, competition=slug)
-    return memoise(trusting.both_ranks, ranked, answers.leaderboard(problem, competition=slug, flagged=False))
+    return memoise(trust_frames.both_ranks, ranked, answers.leaderboard(problem, competition=slug, flagged=False))
 
 
 def _boards(slugs: tuple[str, ...]) -> None:
@@ -121,7 +123,9 @@ def _boards(slugs: tuple[str, ...]) -> None:
         st.markdown("There is no ranked result here.")
         return
     share.downloads(found, share.file_stem("trust-boards"), key="trust-boards")
-    table.show(memoise(trusting.shown_boards, found), trusting.BOARDS, key="trust-boards-table", caption="Boards")
+    table.show(
+        memoise(trust_frames.shown_boards, found), trust_frames.BOARDS, key="trust-boards-table", caption="Boards"
+    )
     missing = [slug for slug in slugs if slug not in engine().content_at_hand()]
     if missing:
         st.caption(f"Without a content store the noise is not known: {markdown(', '.join(missing))}.")
@@ -138,7 +142,7 @@ def boards(flags: pd.DataFrame, slugs: tuple[str, ...], stores: tuple[str, ...])
             for runner in dict.fromkeys(ranked["runner"]):
                 found.append({"competition": slug, "problem": problem, "runner": runner,
                               "users": int((ranked["runner"] == runner).sum()),
-                              **trusting.board_row(joined, runner),
+                              **trust_frames.board_row(joined, runner),
                               **_noise(slug, problem, runner, ranked, slug in stores)})  # fmt: skip
     return pd.DataFrame(found)
 
@@ -148,8 +152,8 @@ def _noise(slug: str, problem: str, runner: str, ranked: pd.DataFrame, known: bo
         return {"sigma": None, "pairs": None, "close_10": None, "close": None}
     noise = answers.noise(problem, runner, slug)
     part = ranked[ranked["runner"] == runner]
-    close = trusting.close_ranks(part, {runner: noise["sigma"]})
-    first = [each for each, rank in zip(close, part["rank"], strict=True) if rank <= trusting.FIRST[0]]
+    close = trust_frames.close_ranks(part, {runner: noise["sigma"]})
+    first = [each for each, rank in zip(close, part["rank"], strict=True) if rank <= trust_frames.FIRST[0]]
     counts = {"close_10": sum(first), "close": sum(close)} if noise["sigma"] else {"close_10": None, "close": None}
     return {"sigma": noise["sigma"], "pairs": noise["pairs"], **counts}
 
@@ -162,8 +166,8 @@ def noise_of(slug: str, problem: str, ranked: pd.DataFrame) -> dict[str, float |
 def _matches(slugs: tuple[str, ...]) -> None:
     st.header("Rules of KernelGuard that match", anchor=False)
     st.caption(RULES)
-    there = [slug for slug in slugs if store.is_at_hand(slug)]
-    if len(slugs) == 1 and store.missing(slugs[0], WHAT):
+    there = [slug for slug in slugs if store_panel.is_at_hand(slug)]
+    if len(slugs) == 1 and store_panel.missing(slugs[0], WHAT):
         return
     asked = bests = 0
     found = []
@@ -177,8 +181,10 @@ def _matches(slugs: tuple[str, ...]) -> None:
         + (", the rest follow while a store is built." if asked < bests else ".")
     )
     if found:
-        shown = memoise(trusting.shown_matches, memoise(best_first, *found))
-        table.show(shown, trusting.MATCHES, key="trust-matches", caption="Rules of KernelGuard that match users' bests")
+        shown = memoise(trust_frames.shown_matches, memoise(best_first, *found))
+        table.show(
+            shown, trust_frames.MATCHES, key="trust-matches", caption="Rules of KernelGuard that match users' bests"
+        )
 
 
 def best_first(*frames: pd.DataFrame) -> pd.DataFrame:

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kbdash.content.kinship import LineUse
 from kbdash.content.parts import NO_TEXT
+from kbdash.content.similarity import LineUse
 from kbdash.content.spans import Owners, RangeMin, Spans, before, united
 
 Ints = npt.NDArray[np.int32]
@@ -31,7 +31,7 @@ class Filters:
     texts: Flags | None = None
 
 
-class Held:
+class TextRows:
     """Rows that have a text, sorted by text, user and submission; each text's rows begin at its entry in `bounds`."""
 
     def __init__(self, rows: pd.DataFrame, text_of_row: Ints, texts: int) -> None:
@@ -85,7 +85,7 @@ class Held:
 class Chosen:
     """Some of the rows, prepared for counting over spans."""
 
-    def __init__(self, held: Held, mask: Flags) -> None:
+    def __init__(self, held: TextRows, mask: Flags) -> None:
         self.held = held
         self.mask = mask
         text, ids = held.text, held.submission
