@@ -171,11 +171,10 @@ class Directory:
         places = self._linkable_places() if competition is None else (competition,)
         asked = {text: _INVISIBLE.sub("", str(USER.check(text))).strip() for text in texts}
         rows = self.ask_each(places, "who", texts=sorted(set(asked.values())))
+        meant = _best_matches(rows)
         found = {}
         for text, plain in asked.items():
-            fitting = rows[rows["text"] == plain]
-            best = fitting[fitting["match"] == fitting["match"].min()]
-            found[text] = tuple(dict.fromkeys(str(user) for user in best["user_id"]))
+            found[text] = meant.get(plain, ())
             if not found[text] and plain.isdecimal() and not strict:
                 found[text] = (plain,)
             if not found[text]:
@@ -230,6 +229,17 @@ class Directory:
             advice = " ".join([advice, *closed.values()])
             return DataUnavailable(f"There is no problem {problem} in what can be read now.", advice=advice)
         return UnknownProblem(f"There is no problem {problem}{where}.", advice=advice)
+
+
+def _best_matches(rows: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """The users whose id or name fits each text best; one pass, because a leaderboard asks for hundreds."""
+    best: dict[str, tuple[str, dict[str, None]]] = {}
+    for text, match, user in zip(rows["text"].tolist(), rows["match"].tolist(), rows["user_id"].tolist(), strict=True):
+        if text not in best or match < best[text][0]:
+            best[text] = (match, {})
+        if match == best[text][0]:
+            best[text][1][str(user)] = None
+    return {text: tuple(users) for text, (_, users) in best.items()}
 
 
 def _there_are(names: list[str]) -> str:

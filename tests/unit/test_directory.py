@@ -48,6 +48,24 @@ def kb(tmp_path: Path) -> Iterator[KernelBot]:
 # --- people --------------------------------------------------------------------------------------------------------
 
 
+def test_hundreds_of_people_are_named_at_hardly_more_than_the_cost_of_one(tmp_path: Path) -> None:
+    people = [(str(number), f"user {number}") for number in range(1000, 1300)]
+    rows = [row(submission_id=i, user_id=id_, user_name=name) for i, (id_, name) in enumerate(people * 20, 1)]
+    write_flat(rows, tmp_path / NVFP4)
+    kb = connect(tmp_path)
+    ids = tuple(id_ for id_, _ in people)
+    assert kb.user_ids(ids, "nvfp4") == ids
+
+    def cost(texts: tuple[str, ...]) -> float:
+        begin = time.process_time()
+        kb.user_ids(texts, "nvfp4")
+        return time.process_time() - begin
+
+    one, all_ = (min(cost(texts) for _ in range(5)) for texts in (ids[:1], ids))
+    kb.close()
+    assert all_ < 10 * one  # 50 times if every row is compared with every text
+
+
 @pytest.mark.parametrize("text", ["ada", "ADA", " ada ", "7"])
 def test_a_person_is_named_by_id_or_exact_name_in_every_call(kb: KernelBot, text: str) -> None:
     assert kb.user(text)["submission_id"].tolist() == [6, 1, 50]
