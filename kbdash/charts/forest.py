@@ -115,6 +115,7 @@ def _head(pair: tuple[str, str], row: int, frame: pd.DataFrame, reach: tuple[flo
         "yanchor": "middle",
         "showarrow": False,
         "borderpad": 1,
+        "bgcolor": faded(theme.background, 0.8),
         "font": {"size": SMALL, "color": theme.text},
     }
 

@@ -40,7 +40,9 @@ class Column:
 
     `link`, `mark` and `note` name further columns of the frame, row by row: the address the cell leads to ("" where
     there is none), why its value deserves a second look, and what is said about it on hover, focus and tap. `sort` is
-    the order that a click on the head asks for, as the address names it. `width` bounds a text, in letters.
+    the order that a click on the head asks for, as the address names it. `width` bounds a text, in letters. `share` is
+    the column's part of the table's width in percent, so that tables below each other line up. A column `aside` is left
+    out where rows are cards.
     """
 
     name: str
@@ -51,6 +53,8 @@ class Column:
     places: int | None = None
     plus: bool = False
     width: int | None = None
+    share: int | None = None
+    aside: bool = False
     link: str = ""
     mark: str = ""
     note: str = ""
@@ -99,6 +103,8 @@ def column_cells(frame: pd.DataFrame, column: Column) -> dict[str, Any]:
         "sort": column.sort,
         "first": column.first,
         "width": column.width,
+        "share": column.share,
+        "aside": column.aside,
         "texts": [_text(value, column) for value in values],
         "links": [address(link) for link in _texts(frame, column.link)],
         "marks": _texts(frame, column.mark),

@@ -45,7 +45,7 @@ def show(
         _tools(key, title, competition, opens)
         st.download_button(
             "CSV", lambda: share.csv(table()), f"{file_name}.csv", "text/csv", key=f"{key}-data", on_click="ignore",
-            type="tertiary", help="The numbers of this chart",
+            help="The numbers of this chart",
         )  # fmt: skip
         opened = st.toggle("Show as table", key=f"{key}-twin")
     if opened:  # the table is computed only when it is open

@@ -10,8 +10,10 @@ from typing import Any
 import streamlit as st
 
 from kbdash.view import View, params_of
-from kbdash.web import state
+from kbdash.web import state, widgets
 from kbdash.web.escape import markdown
+
+MOST, MOST_NARROW = 8, 3  # in sight, the second on a phone; more would push the table down
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,26 @@ def chips_of(view: View, names: Mapping[str, str] | None = None) -> list[Chip]:
 
 
 def show(chips: Sequence[Chip], note: str = "") -> None:
-    """The chips in one row that wraps, and how many rows they leave out."""
+    """The chips in a row that wraps, those beyond it behind a button, and how many rows they leave out."""
     if not chips:
         return
+    most = MOST_NARROW if widgets.narrow() else MOST
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="chips"):
-        for place, chip in enumerate(chips):
-            st.button(
-                markdown(chip.label), key=f"chip-{place}", icon=":material/close:", icon_position="right",
-                help="Remove this filter", on_click=state.change, kwargs=dict(chip.off),
-            )  # fmt: skip
+        for place, chip in enumerate(chips[:most]):
+            _chip(chip, place)
+        if rest := chips[most:]:
+            with st.popover(f"{len(rest)} more", key="chips-more"):
+                for place, chip in enumerate(rest, most):
+                    _chip(chip, place)
         if len(chips) > 1:
             every = {name: None for chip in chips for name in chip.off}
             st.button("Clear all", key="chips-clear", type="tertiary", on_click=state.change, kwargs=every)
         if note:
             st.caption(note, width="content")
+
+
+def _chip(chip: Chip, place: int) -> None:
+    st.button(
+        markdown(chip.label), key=f"chip-{place}", icon=":material/close:", icon_position="right",
+        help="Remove this filter", on_click=state.change, kwargs=dict(chip.off),
+    )  # fmt: skip

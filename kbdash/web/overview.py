@@ -15,7 +15,7 @@ from kbdash.database.competition_views import EMPTY
 from kbdash.database.questions import columns
 from kbdash.database.questions.boards import OVERVIEW
 from kbdash.dataset.catalog import runner_name
-from kbdash.dataset.model import Competition
+from kbdash.dataset.model import Board, Competition
 from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable
 from kbdash.units import MISSING, Unit, count_text, day_text, person, plural, share_text, unit_for
@@ -27,6 +27,7 @@ from kbdash.web.memo import memoise
 
 MOST_PROBLEMS = 500
 MOST_RUNNERS = 8
+SHARES = (14, 8, 13, 5, 9, 19, 5, 8, 7, 8, 8)  # of the width, in percent: one for each column
 SHOWS = {"boards": "Boards", "contested": "Contested", "timeline": "Timeline"}
 
 
@@ -44,13 +45,13 @@ def show() -> None:
         "A problem opens its ranking, Code the fastest kernel."
     )
     status, numbers = st.empty(), st.container()
-    bar = st.container(horizontal=True, vertical_alignment="bottom", key="overview-bar")
+    bar = st.container(horizontal=True, vertical_alignment="center", key="overview-bar")
     with bar:
+        st.segmented_control(
+            "Show", list(SHOWS), format_func=lambda name: SHOWS[name], required=True, label_visibility="collapsed",
+            **state.control("show", view.show),
+        )  # fmt: skip
         _find_person()
-    st.segmented_control(
-        "Show", list(SHOWS), format_func=lambda name: SHOWS[name], required=True, label_visibility="collapsed",
-        **state.control("show", view.show),
-    )  # fmt: skip
     places = {slug: _place(item, asked[slug]) for slug, item in competitions.items()} if view.show == "boards" else {}
     parts = {}
     for slug, part in _arrived(kb, asked, competitions, status):
@@ -164,7 +165,7 @@ def totals(frame: pd.DataFrame) -> list[widgets.Figure]:
     ran = rows - waiting
     span = f"{day_text(frame['first_at'].min())} to {day_text(frame['last_at'].max())}" if len(frame) else MISSING
     boards = f"problems in {plural(frame['competition'].nunique(), 'competition')}"
-    return [
+    found = [
         widgets.Figure(count_text(len(frame)), after=boards),
         widgets.Figure(count_text(rows), after=f"submissions, {span}", help=f"Submissions: {columns.TRIES}."),
         widgets.Figure(
@@ -172,10 +173,9 @@ def totals(frame: pd.DataFrame) -> list[widgets.Figure]:
             after=f"of {plural(ran, 'run')} passed",
             help=f"Passed: {columns.PASSED}; the share is {columns.RATE}.",
         ),
-        widgets.Figure(
-            count_text(waiting), after="never ran", help=f"Never ran: {columns.NOT_RUN}; they are in no share."
-        ),
     ]
+    never = f"Never ran: {columns.NOT_RUN}; they are in no share."
+    return [*found, widgets.Figure(count_text(waiting), after="never ran", help=never)] if waiting else found
 
 
 def problem_rows(rows: pd.DataFrame, competition: Competition, first: str) -> pd.DataFrame:
@@ -227,12 +227,16 @@ def _competition(view: OverviewView, competition: Competition, rows: pd.DataFram
         order=table.Order(view.order, lambda order: href("", replace(view, order=order))),
         refs="ref",
     )
-    if care := memoise(care_of, competition):
+    if care := memoise(care_of, competition, tuple(rows["problem"])):
         st.caption(care)
 
 
 def columns_of(unit: Unit) -> tuple[Column, ...]:
-    """Columns in reading order; the times of a competition have one unit."""
+    """Columns in reading order, equally wide for every competition; the times of one have one unit."""
+    return tuple(replace(column, share=share) for column, share in zip(_columns(unit), SHARES, strict=True))
+
+
+def _columns(unit: Unit) -> tuple[Column, ...]:
     return (
         Column("problem", "Problem", "name", link="board", sort="problem"),
         Column("best", "Best time", "time", unit, mark="flags", sort="best"),
@@ -243,26 +247,33 @@ def columns_of(unit: Unit) -> tuple[Column, ...]:
         Column("users", "Users", "whole", help=f"{columns.USERS.capitalize()}.", sort="users", first="descending"),
         Column("rows", "Submissions", "whole", help=f"{columns.TRIES.capitalize()}.", sort="rows", first="descending"),
         Column(
-            "passed", "Passed", "share", "%", help=f"{columns.RATE.capitalize()}.", sort="pass_rate", first="descending"
+            "passed",
+            "Passed",
+            "share",
+            "%",
+            help=f"{columns.RATE.capitalize()}.",
+            sort="pass_rate",
+            first="descending",
+            aside=True,
         ),
-        Column("first", "First", "day", "UTC", sort="first_at"),
-        Column("last", "Last", "day", "UTC", sort="last_at", first="descending"),
+        Column("first", "First", "day", "UTC", sort="first_at", aside=True),
+        Column("last", "Last", "day", "UTC", sort="last_at", first="descending", aside=True),
     )
 
 
-def care_of(competition: Competition) -> str:
-    """The caveats, right under the numbers they are about."""
-    notes = [f"† {board.label}: {caveat.text}" for board in competition.boards for caveat in board.caveats]
-    notes = list(dict.fromkeys([*(caveat.text for caveat in competition.caveats), *_shared(notes, competition)]))
+def care_of(competition: Competition, problems: tuple[str, ...]) -> str:
+    """The caveats of a competition and of these problems, right under the numbers they are about."""
+    boards = [board for board in competition.boards if board.name in problems]
+    notes = list(dict.fromkeys([*(caveat.text for caveat in competition.caveats), *_care_of_boards(boards)]))
     return "  \n".join(markdown(note) for note in notes)
 
 
-def _shared(notes: list[str], competition: Competition) -> list[str]:
-    """Caveats that all boards share are shown once."""
-    texts = [caveat.text for board in competition.boards for caveat in board.caveats]
-    if len(competition.boards) > 1 and len(set(texts)) < len(texts):
+def _care_of_boards(boards: list[Board]) -> list[str]:
+    """Each caveat with its board; caveats that boards share are shown once."""
+    texts = [caveat.text for board in boards for caveat in board.caveats]
+    if len(boards) > 1 and len(set(texts)) < len(texts):
         return [f"† {text}" for text in dict.fromkeys(texts)]
-    return notes
+    return [f"† {board.label}: {caveat.text}" for board in boards for caveat in board.caveats]
 
 
 def _holder(row: dict[str, Any]) -> str:

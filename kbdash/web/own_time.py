@@ -5,11 +5,12 @@ import streamlit as st
 
 from kbdash.dataset.catalog import runner_name
 from kbdash.dataset.model import Standing
-from kbdash.units import Unit, count_text, parse_time, person, rank_text, share_text, time_text
+from kbdash.units import Unit, count_text, parse_time, person, plural, rank_text, share_text, time_text
 from kbdash.web import answers, state, tables
 from kbdash.web.board import Scene
 from kbdash.web.escape import markdown
 
+MOST_LINES = 2  # in sight; more would push the table down
 _REFUSED = "_own_time_refused"
 
 
@@ -43,8 +44,13 @@ def show(scene: Scene) -> None:
     if seconds is None:
         return
     ranked = answers.leaderboard(scene.board.name, **scene.filters)
-    for runner in (scene.runner,) if scene.runner else scene.runners:
+    runners = (scene.runner,) if scene.runner else tuple(scene.runners)
+    for runner in runners[:MOST_LINES]:
         _line(scene, ranked[ranked["runner"] == runner], runner, seconds)
+    if rest := runners[MOST_LINES:]:
+        with st.popover(f"Its rank on {plural(len(rest), 'more runner')}", type="tertiary", key="own-time-more"):
+            for runner in rest:
+                _line(scene, ranked[ranked["runner"] == runner], runner, seconds)
 
 
 def too_fast(seconds: float, light: float | None, unit: Unit) -> str:

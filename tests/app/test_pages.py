@@ -205,6 +205,8 @@ def test_every_filter_is_a_chip_that_takes_itself_off(sample: Open) -> None:
     app.button(key="chips-clear").click().run()
     assert link(app) == {"problem": ["nvfp4_gemm"]}
     assert not [button for button in app.button if str(button.key).startswith("chip-")]
+    app = sample("nvfp4", problem="nvfp4_gemm", user=board["user_id"].iloc[:12].tolist())
+    assert "4 more" in [block.proto.popover.label for block in app.get("popover")]
 
 
 def test_a_board_has_a_card_with_inputs_ranking_shapes_and_links(sample: Open) -> None:

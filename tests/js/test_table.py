@@ -19,7 +19,7 @@ COLUMNS = (
     Column("rank", "#", "rank"),
     Column("user", "User", "name", link="page", sort="user_name"),
     Column("score", "Time", "time", unit=MICROSECONDS, places=3, mark="flags", sort="score", help="The best run."),
-    Column("ratio", "× best", "ratio"),
+    Column("ratio", "× best", "ratio", aside=True),
     Column("word", "Code", link="code"),
     Column("trend", "Best so far", "trend"),
     Column("more", "More", "links"),
@@ -174,8 +174,10 @@ def test_a_narrow_table_is_cards_and_a_tight_one_keeps_rank_in_sight(board: Page
     assert max(tops) - min(tops) < 10, "rank, name and time share a line"
     assert board.evaluate("document.documentElement.scrollWidth") <= 390
     expect(board.locator("thead a", has_text="Time")).to_be_visible()
+    expect(row.locator(".ratio")).to_be_hidden()
     board.set_viewport_size({"width": 640, "height": 700})
     expect(board.locator(".box")).to_have_class("box wide")
+    expect(row.locator(".ratio")).to_be_visible()
     board.locator(".box").evaluate("(box) => { box.scrollLeft = 200; }")
     rank = row.locator(".rank").bounding_box()
     assert rank is not None
@@ -188,3 +190,42 @@ def test_nothing_is_drawn_again_when_nothing_changed(board: Page) -> None:
     assert board.locator("tbody tr").first.get_attribute("data-seen") == "yes"
     board.evaluate(SHOW, json.loads(json.dumps(sent(4))))
     expect(board.locator("tbody tr")).to_have_count(4)
+
+
+def test_what_is_cut_is_said_in_full(board: Page) -> None:
+    columns = (Column("user", "User", "name", width=10), Column("why", "Why", width=10))
+    frame = pd.DataFrame({"user": ["ann", "a rather long name"], "why": ["short", "a reason of some length"]})
+    board.evaluate(SHOW, sent() | {"table": cells.as_json(frame, columns, "Reasons"), "heads": {}})
+    assert board.locator("tbody [data-tip]").evaluate_all("(all) => all.map((one) => one.dataset.tip)") == [
+        "a rather long name", "a reason of some length",
+    ]  # fmt: skip
+    board.locator("tbody [data-tip]").nth(1).focus()
+    expect(board.locator(".tip")).to_have_text("a reason of some length")
+
+
+def test_columns_with_shares_line_up_whatever_is_in_them(board: Page) -> None:
+    columns = (Column("user", "User", "name", share=30), Column("why", "Why", share=50), Column("n", "N", share=20))
+    places = []
+    for text in ("x", "a much longer reason " * 3):
+        frame = pd.DataFrame({"user": [text], "why": [text[:5]], "n": ["1"]})
+        board.evaluate(SHOW, sent() | {"table": cells.as_json(frame, columns, "Reasons"), "heads": {}})
+        places.append(board.locator("thead th").evaluate_all("(all) => all.map((one) => one.offsetLeft)"))
+    assert places[0] == places[1]
+
+
+def test_the_bar_of_a_ratio_ends_before_its_number(board: Page) -> None:
+    ends = """(cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        const box = cell.getBoundingClientRect();
+        const bar = Number(cell.style.getPropertyValue("--part")) * (box.width - 56);
+        return [box.left + bar, text.getBoundingClientRect().left, getComputedStyle(cell).backgroundImage];
+    }"""
+    board.add_style_tag(content=":root { --st-primary-color: #0072B2; --st-background-color: #fff }")
+    bar, number, drawn = board.locator("tbody td.ratio").first.evaluate(ends)
+    assert bar <= number
+    assert "3.5rem" in drawn or "56px" in drawn
+    board.locator("tbody tr").first.hover()
+    assert "gradient" in board.locator("tbody td.ratio").first.evaluate(
+        "(cell) => getComputedStyle(cell).backgroundImage"
+    )

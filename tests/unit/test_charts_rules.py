@@ -247,6 +247,7 @@ def test_boards_far_off_are_told_as_a_number():
 def test_sparklines_share_one_scale():
     assert charts.sparkline([2e-5, 1.1e-5, 1e-5], 1e-5) == [round(REACH, 4), round(math.log(1.1), 4), 0]
     assert charts.sparkline([1.1e-5] * 24, 1e-5) == [], "a single best, however long it stands"
+    assert charts.sparkline([5e-5, 3e-5, 2e-5], 1e-5) == [], "always beyond the scale: flat would mean no progress"
     assert charts.sparkline([1e-5], 1e-5) == charts.sparkline(None, 1e-5) == charts.sparkline([], math.nan) == []
 
 

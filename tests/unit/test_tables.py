@@ -3,9 +3,11 @@
 import pandas as pd
 import pytest
 
+from kbdash.dataset.catalog import AMD_MI300
 from kbdash.units import MICROSECONDS, MILLISECONDS
-from kbdash.web import tables, user
-from kbdash.web.tabs import own_row, ranking
+from kbdash.web import overview, tables, user
+from kbdash.web.content import trust_frames
+from kbdash.web.tabs import own_row, progression, ranking
 from kbdash.web.tabs.hardware import shape_rows
 
 
@@ -109,3 +111,30 @@ def test_a_rank_over_shapes_stands_beside_the_rank_on_the_same_runner() -> None:
     official = pd.DataFrame(board | {"rank": [1, 9, 2]})
     shapes = pd.DataFrame(board | {"rank": [2, 1, 1], "score": [2e-3, 1e-3, 1e-3], "submission_id": [1, 2, 3]})
     assert shape_rows(shapes, official, "amd-mi300", anonymous=True)["official"].tolist() == [1, 9, 2]
+
+
+def test_a_small_gain_is_not_written_as_none_and_a_short_reign_not_as_no_days() -> None:
+    records = pd.DataFrame(
+        {
+            "submission_id": [1, 2], "runner": "H100", "user_id": "7", "user_name": "ann", "score": [2e-6, 1.9992e-6],
+            "submitted_at": pd.Timestamp("2026-01-02", tz="UTC"), "flags": "", "gain": [0.2, 0.0004],
+            "held_days": [20 / 1440, 3.5], "until_at": [pd.Timestamp("2026-01-03", tz="UTC"), pd.NaT],
+        }
+    )  # fmt: skip
+    assert (progression.gain_places(records), progression.gain_places(records[:1])) == (2, 1)
+    shown = progression.record_rows(records, "trimul", anonymous=False)
+    assert [held.replace("\u2009", " ") for held in shown["held"]] == ["20 min", "3 d 12 h"]
+
+
+def test_caveats_below_a_table_are_those_of_the_problems_in_it() -> None:
+    care = overview.care_of(AMD_MI300, ("amd-fp8-mm", "amd-mla-decode"))
+    assert "Only one of the two shapes" in care
+    assert "identity" not in care
+    assert "all2all" not in care
+
+
+def test_boards_without_flags_and_without_noise_are_left_out() -> None:
+    boards = pd.DataFrame(
+        {"problem": ["a", "b", "c"], "moved_100": [0, 0, 3], "flagged_100": [0, 0, 1], "sigma": [None, 0.1, None]}
+    )
+    assert trust_frames.telling_boards(boards)["problem"].tolist() == ["b", "c"]

@@ -63,7 +63,7 @@ def _picked(one: Submission) -> None:
 def _head(facts: Facts) -> None:
     one = facts.submission
     widgets.chips(line(facts))
-    with st.container(horizontal=True, gap="medium", key="submission-links"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="submission-links"):
         board = CompetitionView(problem=one.problem, runner=one.runner)
         _link(one.competition, "Board", board, ":material/leaderboard:")
         if one.competition in engine().linkable():
@@ -140,7 +140,7 @@ def _code(facts: Facts) -> None:
 def _text(facts: Facts, view: SubmissionView) -> None:
     found = source_text.text_of(facts.submission)
     with st.container(horizontal=True, vertical_alignment="center", key="code-bar"):
-        st.caption(source_text.facts(found))
+        st.caption(source_text.facts(found) if found.text else "")
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="code-tools"):
             share.copy_link(view, key="code")
             share.copy_data_link(address.code_path(facts.submission), key="code")
@@ -149,8 +149,10 @@ def _text(facts: Facts, view: SubmissionView) -> None:
     for note in part.notes:
         st.caption(f":material/info: {markdown(note)}")
     source_text.indexing(facts.submission.competition)
-    chips, inside = st.container(), st.container()
-    with inside, widgets.boundary("inside-problem"):
+    with st.container(horizontal=True, vertical_alignment="center", key="code-inside"):
+        text_panels.switch(view.show)
+        chips = st.container(width="content")
+    with widgets.boundary("inside-problem"):
         lines = _inside(facts.submission, view.show)
     if not part.text:
         return
@@ -171,7 +173,6 @@ def _text(facts: Facts, view: SubmissionView) -> None:
 
 def _inside(one: Submission, show: str) -> Lineage | None:
     """The panel beside the text that the reader chose; returns the origins for the margin."""
-    text_panels.switch(show)
     if show == "relatives":
         text_panels.relatives(one)
     elif show == "rules":

@@ -50,8 +50,8 @@ def choose(titles: Mapping[str, str]) -> None:
             st.button(markdown(title), key=f"scope-{slug}", on_click=state.change, kwargs={"competition": slug})
 
 
-def facets(label: str, chosen: tuple[str, ...]) -> None:
-    """A picker of techniques, required or excluded, in the groups of the rules."""
+def facets(label: str, chosen: tuple[str, ...], *, bare: bool = False) -> None:
+    """A picker of techniques, required or excluded, in the groups of the rules; `bare`: in a row, without its label."""
     known = rules().facets
     options = [facet.name for facet in known] + [f"{WITHOUT}{facet.name}" for facet in known]
     st.multiselect(
@@ -60,8 +60,10 @@ def facets(label: str, chosen: tuple[str, ...]) -> None:
         format_func=facet_label,
         max_selections=MAX_FACETS,
         select_all=False,
-        placeholder="tcgen05, without triton …",
-        help="What the text holds. Holding a technique is no proof that it runs.",
+        placeholder="Only texts with … (all tabs)" if bare else "tcgen05, without triton …",
+        help=None if bare else "What the text holds. Holding a technique is no proof that it runs.",
+        label_visibility="collapsed" if bare else "visible",
+        width=420 if bare else "stretch",
         **state.control("facets", list(chosen)),
     )
 

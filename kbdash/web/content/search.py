@@ -31,9 +31,8 @@ HOLDERS = 25
 def show() -> None:
     """The whole page."""
     view = state.view(SearchView)
-    st.title("Search", anchor=False)
-    widgets.link_notes()
     _box(view)
+    widgets.link_notes()
     with widgets.boundary("search-problem"):
         if _places(view) and view.q:
             _results(view)
@@ -42,11 +41,13 @@ def show() -> None:
 
 
 def _box(view: SearchView) -> None:
-    st.text_input(
-        "Search in all source texts", placeholder="a word, or part of a line", max_chars=500,
-        label_visibility="collapsed", **state.control("q", view.q, default=""),
-    )  # fmt: skip
+    """Title, box, switches and filters in one row, so that the results start high."""
     with st.container(horizontal=True, vertical_alignment="center", key="search-box"):
+        st.title("Search", anchor=False, width="content")
+        st.text_input(
+            "Search in all source texts", placeholder="a word, or part of a line", max_chars=500,
+            label_visibility="collapsed", **state.control("q", view.q, default=""),
+        )  # fmt: skip
         st.toggle("Regex", help="An expression of RE2, looked for within a line.", **state.control("regex", view.regex))
         st.toggle("Any case", **state.control("any_case", view.any_case))
         _filters(view)

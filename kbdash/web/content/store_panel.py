@@ -97,7 +97,7 @@ def said(state: ContentState) -> str:
     if state.share >= 1:
         words.append("numbering the lines")
     elif state.rate:
-        words.append(f"about {_minutes((1 - state.share) * state.cost_bytes / state.rate)} left")
+        words.append(f"{_minutes((1 - state.share) * state.cost_bytes / state.rate)} left")
     return ", ".join(words) + "."
 
 
@@ -107,13 +107,15 @@ def cost(state: ContentState, *, remote: bool) -> str:
     read = f"{bytes_text(left)} {'from the Hub' if remote else 'from disk'}"
     done = f" {count_text(state.texts)} texts are read already and are not read again." if state.share else ""
     wait = _minutes(left / (state.rate or ASSUMED_RATE))
-    speed = f"{bytes_text(state.rate or ASSUMED_RATE)} a second"
-    how = f"at the {speed} of earlier builds here" if state.rate else f"at an assumed {speed}, for none was built here"
+    speed = f"{bytes_text(state.rate or ASSUMED_RATE)} per second"
+    how = f"at the {speed} of earlier builds here" if state.rate else f"assuming {speed}"
     return (
-        f"Building it reads {read} once, about {wait} {how}. It keeps a few percent of that on the disk of this "
-        f"server.{done}"
+        f"Building it reads {read} once and takes {wait}, {how}. The store itself needs a few percent of that on "
+        f"this server's disk.{done}"
     )
 
 
 def _minutes(seconds: float) -> str:
-    return "a minute" if seconds < 90 else plural(round(seconds / 60), "minute")
+    if seconds < 45:
+        return "less than a minute"
+    return "about a minute" if seconds < 90 else f"about {plural(round(seconds / 60), 'minute')}"

@@ -25,7 +25,9 @@ def show() -> None:
     """The whole page."""
     view = state.view(TrustView)
     st.title("Trust", anchor=False)
-    widgets.chips(["What speaks against results, what the ranking is without them, and how much numbers vary anyway."])
+    widgets.chips(
+        ["Reasons to doubt a result, the ranking without such results, and how much times vary by themselves."]
+    )
     widgets.link_notes()
     with st.popover("Which board", icon=":material/tune:", key="trust-filters"):
         pickers.board(view)
@@ -122,13 +124,25 @@ def _boards(slugs: tuple[str, ...]) -> None:
     if found.empty:
         st.markdown("There is no ranked result here.")
         return
-    share.downloads(found, share.file_stem("trust-boards"), key="trust-boards")
-    table.show(
-        memoise(trust_frames.shown_boards, found), trust_frames.BOARDS, key="trust-boards-table", caption="Boards"
-    )
-    missing = [slug for slug in slugs if slug not in engine().content_at_hand()]
+    telling = memoise(trust_frames.telling_boards, found)
+    with st.container(horizontal=True, vertical_alignment="center", key="trust-boards-bar"):
+        st.caption(boards_said(len(found) - len(telling), slugs))
+        share.downloads(found, share.file_stem("trust-boards"), key="trust-boards")
+    if len(telling):
+        table.show(
+            memoise(trust_frames.shown_boards, telling), trust_frames.BOARDS, key="trust-boards-table", caption="Boards"
+        )
+
+
+def boards_said(left_out: int, slugs: tuple[str, ...]) -> str:
+    """What the table of boards leaves out, and where the noise is unknown."""
+    other = f"{plural(left_out, 'board')} without flagged results among the first hundred and without known noise "
+    said = [f"{other}{'is' if left_out == 1 else 'are'} in the download only."] if left_out else []
+    titles = {item.slug: item.title for item in engine().competitions}
+    missing = [titles.get(slug, slug) for slug in slugs if slug not in engine().content_at_hand()]
     if missing:
-        st.caption(f"Without a content store the noise is not known: {markdown(', '.join(missing))}.")
+        said.append(f"Noise is known only with a content store, which is missing for {markdown(', '.join(missing))}.")
+    return " ".join(said)
 
 
 def boards(flags: pd.DataFrame, slugs: tuple[str, ...], stores: tuple[str, ...]) -> pd.DataFrame:
@@ -176,6 +190,9 @@ def _matches(slugs: tuple[str, ...]) -> None:
         asked, bests = asked + matches.attrs["asked"], bests + matches.attrs["bests"]
         if len(matches):
             found.append(memoise(with_ranks, matches, slug))
+    if not there:
+        st.markdown("Known only with a content store. Choose a competition under *Which board* to build its store.")
+        return
     st.caption(
         f"KernelGuard was asked about {count_text(asked)} of {count_text(bests)} users' bests"
         + (", the rest follow while a store is built." if asked < bests else ".")

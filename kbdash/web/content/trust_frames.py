@@ -93,8 +93,8 @@ FLAGS = (
     Column("kind", "Flag"),
     Column("open", "Open", "links"),
     Column("runner", "Runner"),
-    Column("reason", "Reason", width=40),
-    Column("source", "Source", width=34),
+    Column("reason", "Reason", width=26),
+    Column("source", "Source", width=14),
 )
 
 
@@ -124,13 +124,18 @@ MATCHES = (
     Column("problem", "Board", link="board"),
     Column("user", "User", "name", width=22),
     Column("rank", "Rank now", "whole"),
-    Column("rule", "Rule that matches", width=34),
+    Column("rule", "Rule that matches", width=26),
     Column("severity", "Severity", help="As KernelGuard ranks its rules."),
     Column("lines", "Lines", "links"),
-    Column("evidence", "Evidence", width=40),
+    Column("evidence", "Evidence", width=30),
     Column("time", "Time", width=14),
     Column("runner", "Runner"),
 )
+
+
+def telling_boards(found: pd.DataFrame) -> pd.DataFrame:
+    """The boards with something to say: a flag among the first hundred, or a known noise."""
+    return found[(found["moved_100"] > 0) | (found["flagged_100"] > 0) | found["sigma"].notna()].reset_index(drop=True)
 
 
 def shown_boards(found: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 
 const CARDS = 600; // pixels: on narrower pages, rows are cards
 const TICKS = 2;
+const NAME = 40; // letters of a name before it is cut
 const NUMBERS = new Set(["rank", "whole", "number", "time", "share", "ratio"]);
 const SVG = "http://www.w3.org/2000/svg";
 const tables = new WeakMap();
@@ -60,12 +61,14 @@ function contentOf(column, row, root) {
     return [column.links[row] ? linkTo(root, column.links[row], line) : line];
   }
   let shown = column.kind === "name" || column.kind === "text" ? element("bdi", {}, text) : text;
-  if (column.width || column.kind === "name") {
-    shown = element("span", { class: "cut", style: `--most: ${column.width ?? 40}` }, shown);
-  }
+  const most = column.width ?? (column.kind === "name" ? NAME : 0);
+  if (most) shown = element("span", { class: "cut", style: `--most: ${most}` }, shown);
+  // What was cut is said like a note.
+  const whole = most && text.length > most ? text : "";
   const link = column.links[row];
   if (link) shown = linkTo(root, link, shown);
-  else if (note) shown = element("span", { class: "noted", tabindex: 0, "data-tip": note }, shown);
+  else if (note || whole) shown = element("span", { class: note && "noted", tabindex: 0 }, shown);
+  if (note || whole) shown.setAttribute("data-tip", note || whole);
   const mark = column.marks[row];
   return mark ? [element("button", { type: "button", class: "mark", "data-tip": mark, "aria-label": `Flagged: ${mark}` }), shown] : [shown];
 }
@@ -79,6 +82,7 @@ function cellOf(column, at, row, roles, root) {
     NUMBERS.has(column.kind) && "number",
     at === roles.lead && "lead",
     (text === "" || text === "–") && "empty",
+    column.aside && "aside",
   ];
   const cell = element(
     head ? "th" : "td",
@@ -129,6 +133,7 @@ class Table {
     const cells = this.table.columns.map((column) => this.#headOf(column));
     if (this.table.refs.length) cells.unshift(element("th", { class: "tick", scope: "col", role: "columnheader" }, element("span", { class: "said" }, "Compare")));
     thead.replaceChildren(element("tr", { role: "row" }, ...cells));
+    this.parts.frame.classList.toggle("even", this.table.columns.some(({ share }) => share));
     tbody.replaceChildren();
     this.#rows(0);
     if (focused) thead.querySelector(`th[data-name="${CSS.escape(focused)}"] > a`)?.focus();
@@ -147,8 +152,9 @@ class Table {
     return element(
       "th",
       {
-        scope: "col", role: "columnheader", class: [column.kind, NUMBERS.has(column.kind) && "number"].filter(Boolean).join(" "), "data-name": column.name,
+        scope: "col", role: "columnheader", class: [column.kind, NUMBERS.has(column.kind) && "number", column.aside && "aside"].filter(Boolean).join(" "), "data-name": column.name,
         "aria-sort": sorted && (order.startsWith("-") ? "descending" : "ascending"),
+        style: column.share && `width: ${column.share}%`,
       },
       word,
     );

@@ -32,7 +32,8 @@ def show(scene: Scene) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="hardware-bar"):
         if len(scene.runners) > 1:
             st.caption("Each user's best per runner, on one time axis; a line joins the same user.", width="content")
-        chart.span_picker(scene.view.span, SPANS)
+        if len(scene.runners) > 1 or scene.board.twin:  # a heat map of shapes has no time axis
+            chart.span_picker(scene.view.span, SPANS)
         share.toolbar(
             scene.view, ranked, scene.stem("runners"), "leaderboard", {**scene.parameters, "runner": None, "top": None},
             key="hardware",
@@ -137,12 +138,14 @@ def agreement_of(pairs: pd.DataFrame) -> float | None:
 def _shapes(scene: Scene) -> None:
     """Times per shape against the best of each; the ranking again over the shapes that are ticked."""
     timings = answers.shapes(scene.board.name, users=scene.view.users, top=SHAPE_USERS, **scene.filters)
-    st.header("Shape by shape", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", key="shapes-head"):
+        st.header("Shape by shape", anchor=False, width="content")
+        specs = memoise(specs_of, timings)
+        if specs:
+            _ticks(scene, specs)
     if timings.empty:
         st.caption("No per-shape timings are logged for these runs.")
         return
-    specs = memoise(specs_of, timings)
-    _ticks(scene, specs)
     chosen = tuple(shape for shape in specs if shape not in scene.view.skip_shapes)
     if not chosen:
         widgets.nothing("Every shape is unticked, so there is nothing to rank by.", key="shapes")
@@ -177,8 +180,10 @@ def _ticks(scene: Scene, specs: Mapping[int, str]) -> None:
     st.multiselect(
         "Shapes left out",
         list(specs),
+        label_visibility="collapsed",
+        width=420,
         format_func=lambda shape: f"{shape}: {specs[shape]}" if shape in specs else str(shape),
-        placeholder="All shapes count",
+        placeholder="All shapes count; leave some out",
         help="The geometric mean and the ranking below are computed again without them.",
         **state.control("skip_shapes", [shape for shape in scene.view.skip_shapes if shape in specs]),
     )
@@ -187,8 +192,8 @@ def _ticks(scene: Scene, specs: Mapping[int, str]) -> None:
 def _shape_ranking(scene: Scene, ranking: pd.DataFrame, chosen: int, of: int) -> None:
     official = answers.leaderboard(scene.board.name, **scene.filters)
     best = ranking["score"].min()
-    st.caption(f"Ranking by the geometric mean over {chosen} of {of} shapes; best {time_text(best, scene.unit)}.")
-    with st.container(horizontal=True, horizontal_alignment="right", key="shapes-bar"):
+    with st.container(horizontal=True, vertical_alignment="center", key="shapes-bar"):
+        st.caption(f"Ranking by the geometric mean over {chosen} of {of} shapes; best {time_text(best, scene.unit)}.")
         share.downloads(ranking, scene.stem("shape-ranking"), key="shapes")
     table.show(
         memoise(shape_rows, ranking, official, scene.competition.slug, scene.competition.anonymous),

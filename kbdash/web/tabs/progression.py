@@ -12,7 +12,7 @@ from kbdash.charts.people import final_order, shown_users
 from kbdash.database.questions.boards import RECORDS
 from kbdash.database.standings import rank_changes
 from kbdash.dataset.catalog import runner_name
-from kbdash.units import Unit, plural
+from kbdash.units import Unit, duration_text, plural
 from kbdash.view import LadderView, href
 from kbdash.web import answers, chart, share, state, table, tables, widgets
 from kbdash.web.board import Scene, people
@@ -23,6 +23,7 @@ from kbdash.web.memo import memoise
 SPANS = {"field": "The field", "final": "The final", "all": "Everything"}
 NEWEST = "-submitted_at"
 RANKS = {"bump": "Lines", "lanes": "Timetable"}
+DAY = 86_400  # seconds
 
 
 def show(scene: Scene) -> None:
@@ -42,7 +43,7 @@ def show(scene: Scene) -> None:
     _ladders(scene, memoise(people, ranked), memoise(users_to_show, ranked, scene.view.users), runner)
     _ranks(scene, bests)
     order = tables.order_of(RECORDS, scene.view.order) or NEWEST
-    _records(scene, answers.records(scene.board.name, order=order, **asked), order)
+    _records(scene, answers.records(scene.board.name, order=order, **asked), order, runner)
 
 
 def best_so_far(scene: Scene) -> None:
@@ -148,15 +149,18 @@ def rank_rows(bests: pd.DataFrame, pinned: tuple[str, ...]) -> pd.DataFrame:
     return named.sort_values("at", ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _records(scene: Scene, records: pd.DataFrame, order: str) -> None:
-    st.header("Records", anchor=False)
-    with st.container(horizontal=True, key="records-bar"):
-        st.caption("Each time the best of the whole field was broken.")
-        share.downloads(records, scene.stem("records"), key="records")
+def _records(scene: Scene, records: pd.DataFrame, order: str, runner: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="records-bar"):
+        st.header("Records", anchor=False, width="content")
+        st.caption("Each time the best of the whole field was broken.", width="content")
+        with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="records-tools"):
+            asked = {**scene.parameters, "runner": runner, "order": order}
+            share.copy_data_link(share.data_path("records", asked), key="records")
+            share.downloads(records, scene.stem("records"), key="records")
     slug = scene.competition.slug
     table.show(
         memoise(record_rows, records, slug, scene.competition.anonymous),
-        record_columns(scene.unit, records["score"].min()),
+        record_columns(scene.unit, records["score"].min(), memoise(gain_places, records)),
         key="records-table",
         caption=f"Records of {scene.board.name}",
         order=table.Order(
@@ -180,21 +184,29 @@ def record_rows(records: pd.DataFrame, competition: str, anonymous: bool) -> pd.
             "word": tables.code_words(codes),
             "code": codes,
             "gain": -records["gain"],
-            "held": records["held_days"],
+            "held": [duration_text(days * DAY) for days in records["held_days"].tolist()],
             "state": ["standing" if pd.isna(end) else "" for end in records["until_at"]],
             "ref": tables.refs(records, competition),
         }
     )
 
 
-def record_columns(unit: Unit, best: float) -> tuple[Column, ...]:
-    """Columns of the records in reading order."""
+def gain_places(records: pd.DataFrame) -> int:
+    """Decimals of the gains in percent: two where one would write a record's gain as 0.0."""
+    return 2 if (records["gain"] < 0.0005).any() else 1
+
+
+def record_columns(unit: Unit, best: float, places: int = 1) -> tuple[Column, ...]:
+    """Columns of the records in reading order; `places` are the decimals of the gains."""
     return (
         Column("at", "Set", "minute", "UTC", sort="submitted_at", first="descending"),
         Column("user", "Holder", "name", link="page", sort="user_name"),
         tables.time_column("score", "Time", unit, best, mark="flags", sort="score"),
         tables.code_column(),
-        Column("gain", "Gain", "share", "%", help="vs. the previous record.", sort="gain", first="descending"),
-        Column("held", "Held", "number", "days", places=1, sort="held_days", first="descending"),
+        Column(
+            "gain", "Gain", "share", "%", places=places, help="vs. the previous record.", sort="gain",
+            first="descending",
+        ),
+        Column("held", "Held for", sort="held_days", first="descending"),
         Column("state", "Now"),
-    )
+    )  # fmt: skip

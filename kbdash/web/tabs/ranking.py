@@ -132,12 +132,12 @@ def columns_of(unit: Unit, best: float, *, several: bool) -> tuple[Column, ...]:
         Column("ratio", "× best", "ratio", help="Time divided by the best time. The bar is the speed.", sort="ratio"),
         tables.code_column(),
         tables.time_column("gap", "Gap", unit, best, plus=True, help="Gap to the next-better rank.", sort="gap"),
-        Column("light", "× light", "number", places=2, help="Time divided by the task's speed of light."),
+        Column("light", "× light", "number", places=2, aside=True, help="Time divided by the task's speed of light."),
         Column(
             "tries", "Tries", "whole", help="Submissions of this user on this board.", sort="submissions",
             first="descending",
         ),
-        Column("day", "Day of best", "day", "UTC", sort="submitted_at", first="descending"),
+        Column("day", "Day of best", "day", "UTC", sort="submitted_at", first="descending", aside=True),
         tables.trend_column("Best so far", "The user's best time over the life of the board"),
         Column("more", "More", "links", help="How this user got fast; keep a user in sight"),
     )  # fmt: skip

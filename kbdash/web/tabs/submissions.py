@@ -122,10 +122,16 @@ def columns_of(unit: Unit, best: float) -> tuple[Column, ...]:
         tables.code_column(),
         Column("at", "Submitted", "minute", "UTC", sort="submitted_at", first="descending"),
         Column("status", "Status", sort="status"),
-        Column("mode", "Mode", sort="mode", help="The furthest stage it reached; leaderboard means a ranked run."),
+        Column(
+            "mode",
+            "Mode",
+            sort="mode",
+            aside=True,
+            help="The furthest stage it reached; leaderboard means a ranked run.",
+        ),
         Column("runner", "Runner", sort="runner"),
         Column("file", "File", width=24, sort="file_name"),
-        Column("id", "Id", sort="submission_id", first="descending"),
+        Column("id", "Id", sort="submission_id", first="descending", aside=True),
     )
 
 

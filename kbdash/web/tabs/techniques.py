@@ -34,18 +34,17 @@ def show(scene: Scene) -> None:
         "competition": scene.competition.slug, "since": view.since, "until": view.until, "facets": view.facets,
     }  # fmt: skip
     found = answers.techniques(scene.board.name, scene.runner, **asked)
-    pickers.facets("Only texts that hold, on every tab", view.facets)
+    with st.container(horizontal=True, vertical_alignment="center", key="techniques-bar"):
+        pickers.facets("Only texts that hold, on every tab", view.facets, bare=True)
+        with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="techniques-tools"):
+            share.copy_link(view, key="techniques")
+            path = share.data_path("techniques", {"problem": scene.board.name, "runner": scene.runner, **asked})
+            share.copy_data_link(path, key="techniques")
+            share.downloads(found, scene.stem("techniques"), key="techniques")
     st.caption(f":material/info: {CARE}")
     if found.empty:
         widgets.nothing("No text that matches these filters holds a known technique.", key="techniques")
         return
-    with st.container(horizontal=True, horizontal_alignment="right", key="techniques-bar"):
-        share.copy_link(view, key="techniques")
-        share.copy_data_link(
-            share.data_path("techniques", {"problem": scene.board.name, "runner": scene.runner, **asked}),
-            key="techniques",
-        )
-        share.downloads(found, scene.stem("techniques"), key="techniques")
     shown = memoise(shown_rows, found, view, scene.competition.slug)
     table.show(shown, columns(scene.unit), key="techniques-table", caption=f"Techniques on {scene.board.name}")
     _field(scene, found)
