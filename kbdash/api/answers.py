@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from difflib import get_close_matches
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from kbdash.api import address, options, tables
 from kbdash.api.address import FORMATS
 from kbdash.api.failures import NoSuchThing
 from kbdash.api.names import file_stem
 from kbdash.api.options import Given, Values
-from kbdash.api.responses import Body
+from kbdash.api.responses import Body, Stream
 from kbdash.cache import BYTES, SharedCache
 from kbdash.code import diff, export
 from kbdash.content.frames import as_frame
@@ -28,7 +29,10 @@ MEDIA_TYPES = {
 }
 TEXT = "text/plain; charset=utf-8"
 MOST_BYTES = 32 * 2**20
+MOST_AT_ONCE = 10_000
+"""Rows of a CSV file that is made whole; a longer one is sent in parts."""
 REF = r"^(0|[1-9][0-9]{0,17})(@[^@\x00-\x1f\x7f-\x9f]{0,60}(@[^@\x00-\x1f\x7f-\x9f]{0,100})?)?$"
+B = TypeVar("B", bound=Body | Stream)
 
 
 class Answers:
@@ -37,9 +41,9 @@ class Answers:
     def __init__(self, engine: Callable[[], KernelBot], most_rows: int) -> None:
         self._engine = engine
         self._most_rows = most_rows
-        self._kept: SharedCache[Hashable, Body] = SharedCache(MOST_BYTES, lambda body: body.size, BYTES)
+        self._kept: SharedCache[Hashable, Any] = SharedCache(MOST_BYTES, lambda body: body.size, BYTES)
 
-    def data(self, name: str, format_: str, given: Given) -> Body:
+    def data(self, name: str, format_: str, given: Given) -> Body | Stream:
         """The answer to a question in a format."""
         question = known_question(name, format_)
         values = address.read(question, given)
@@ -57,16 +61,16 @@ class Answers:
         before, after = values["a"], values["b"]
         return self.kept(("patch", before, after), lambda kb: _patch(kb, before, after))  # type: ignore[arg-type]
 
-    def kept(self, key: tuple[Hashable, ...], make: Callable[[KernelBot], Body]) -> Body:
+    def kept(self, key: tuple[Hashable, ...], make: Callable[[KernelBot], B]) -> B:
         """The body of that key for the current dataset version and stores; an incomplete one is not cached."""
         kb = self._engine()
         whole_key = (kb.source.version, kb.source.notice, kb.readable(), kb.content_at_hand(), *key)
-        body = self._kept.get(whole_key, lambda: make(kb))
+        body: B = self._kept.get(whole_key, lambda: make(kb))
         if not body.lasting:
             self._kept.drop(whole_key)
         return body
 
-    def _data(self, kb: KernelBot, question: Question, format_: str, values: Values) -> Body:
+    def _data(self, kb: KernelBot, question: Question, format_: str, values: Values) -> Body | Stream:
         given = arguments(kb, values)
         answer = getattr(kb, question.name)(**given)
         frame = as_frame(answer)
@@ -83,10 +87,13 @@ class Answers:
             following = address.path(question, given | {"page": answer.page + 1}, format_)
             headers["Link"] = f'<{following}>; rel="next"'
         about = {"truncated": len(shown) < len(frame), "total": total, "unavailable": missing}
-        content = encoded(table, format_, kb.source, about, question)
         stem = file_stem(kb.source, question.name, *(_said(given.get(key)) for key in ("problem", "runner")))
+        name, media_type = f"{stem}.{format_}", MEDIA_TYPES[format_]
+        if format_ == "csv" and len(shown) > MOST_AT_ONCE:
+            return Stream(partial(tables.csv_parts, table), media_type, name, headers)
+        content = encoded(table, format_, kb.source, about, question)
         lasting = not missing and kb.source.notice is None
-        return Body(content, MEDIA_TYPES[format_], f"{stem}.{format_}", headers, lasting, format_ != "json")
+        return Body(content, media_type, name, headers, lasting, format_ != "json")
 
 
 def known_question(name: str, format_: str) -> Question:

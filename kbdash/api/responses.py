@@ -2,13 +2,14 @@
 
 import gzip
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 FRESH_SECONDS = 300
 WORTH_PACKING = 1000
@@ -50,8 +51,22 @@ class Body:
         return len(self.content) + len(self.packed or b"")
 
 
-def respond(request: Request, body: Body) -> Response:
+@dataclass(frozen=True)
+class Stream:
+    """A long body, sent in parts that are made one after the other; it has no ETag and no ranges."""
+
+    parts: Callable[[], Iterator[bytes]]
+    media_type: str
+    file_name: str
+    headers: Mapping[str, str]
+    lasting = False
+    size = 0
+
+
+def respond(request: Request, body: Body | Stream) -> Response:
     """The response: 200; 304 if the client has it already; 206 or 416 for a range."""
+    if isinstance(body, Stream):
+        return _streamed(request, body)
     asks_part = "range" in request.headers
     packed = body.packed if _takes_gzip(request.headers.get("accept-encoding", "")) and not asks_part else None
     # A strong ETag names exact bytes, so the gzipped ones have their own.
@@ -69,6 +84,31 @@ def respond(request: Request, body: Body) -> Response:
         return Response(None, 416, headers | {"Content-Range": f"bytes */{len(content)}"})
     headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{len(content)}"
     return Response(content[part.start : part.stop], 206, headers, body.media_type)
+
+
+def _streamed(request: Request, body: Stream) -> Response:
+    headers = {
+        "Vary": "Accept-Encoding",
+        "Accept-Ranges": "none",
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-cache",
+        "Content-Disposition": f'attachment; filename="{body.file_name}"',
+        **body.headers,
+    }
+    if request.method == "HEAD":
+        return Response(None, 200, headers, body.media_type)
+    parts = body.parts()
+    if _takes_gzip(request.headers.get("accept-encoding", "")):
+        headers["Content-Encoding"] = "gzip"
+        parts = _gzipped(parts)
+    return StreamingResponse(parts, 200, headers, body.media_type)
+
+
+def _gzipped(parts: Iterator[bytes]) -> Iterator[bytes]:
+    packing = zlib.compressobj(6, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    for part in parts:
+        yield packing.compress(part)
+    yield packing.flush()
 
 
 def _headers(body: Body, tag: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from kbdash.api.badge import BADGE_OPTIONS, badge
 from kbdash.api.feed import FEED_OPTIONS, feed
 from kbdash.api.gate import Bounds, Gate
 from kbdash.api.page import page
-from kbdash.api.responses import EXPOSED, Body, respond
+from kbdash.api.responses import EXPOSED, Body, Stream, respond
 from kbdash.api.tables import json_bytes
 from kbdash.engine import KernelBot
 from kbdash.errors import UnknownSubmission
@@ -97,7 +97,7 @@ class Links:
 
         return await self._made(request, made)
 
-    async def _made(self, request: Request, work: Callable[[], Body]) -> Response:
+    async def _made(self, request: Request, work: Callable[[], Body | Stream]) -> Response:
         try:
             return respond(request, await self._gate.run(request, work))
         except Exception as error:  # `answer` logs unexpected ones

@@ -7,7 +7,7 @@ CSV reader accepts that, but not a comment line above the header.
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from kbdash.csv import csv_text
 from kbdash.database.questions.kinds import Column, ColumnKind
 
+ROWS_AT_ONCE = 5_000
 LARGEST_EXACT = 2**53
 """JSON readers that only know floats round whole numbers beyond this."""
 SAMPLE = Column("sample", "text", "synthetic: the row was made up by kbdash")
@@ -49,6 +50,13 @@ def csv(answer: pa.Table) -> bytes:
     """The table as CSV: lists as JSON, days and times as ISO 8601, nothing a spreadsheet would run."""
     frame = pd.DataFrame({name: _cells(answer[name]) for name in answer.column_names}, columns=answer.column_names)
     return csv_text(frame).encode()
+
+
+def csv_parts(answer: pa.Table, rows: int = ROWS_AT_ONCE) -> Iterator[bytes]:
+    """The same in parts of so many rows."""
+    yield csv(answer[:rows])
+    for first in range(rows, len(answer), rows):
+        yield csv(answer[first : first + rows]).partition(b"\r\n")[2]
 
 
 def rows(answer: pa.Table) -> list[dict[str, Any]]:

@@ -103,6 +103,15 @@ def downloads(rows: Rows, stem: str, *, key: str) -> None:
         )  # fmt: skip
 
 
+def streamed_downloads(question: str, parameters: Mapping[str, object], *, key: str) -> None:
+    """Downloads of a long list: the server sends the answer of its data link in parts."""
+    link = full_link("", OverviewView()).removesuffix("/") + data_path(question, parameters)
+    with st.popover("Download", key=f"{key}-download", help="All rows that the filters leave, times in seconds"):
+        for name, format_ in (("CSV", "csv"), ("Parquet", "parquet")):
+            address_ = link.replace(f"/api/{question}.csv", f"/api/{question}.{format_}", 1)
+            st.link_button(name, address_, key=f"{key}-{format_}", width="stretch")
+
+
 def sql(question: str, parameters: Mapping[str, object], *, key: str) -> None:
     """The statement behind what is shown: short for `kb.sql(…)` and the console, or spelled out for plain DuckDB."""
     with st.popover("SQL", key=f"{key}-sql", help="The statement behind what is shown"):
@@ -150,12 +159,17 @@ def plain_sql(text: str, competitions: Sequence[str] | None = None) -> str:
     return engine().plain_sql(text, competitions)
 
 
-def toolbar(view: View, rows: Rows, stem: str, question: str, parameters: Mapping[str, object], *, key: str) -> None:
-    """Copy link, copy data link, download and SQL in one row."""
+def toolbar(
+    view: View, rows: Rows | None, stem: str, question: str, parameters: Mapping[str, object], *, key: str
+) -> None:
+    """Copy link, copy data link, download and SQL in one row; without `rows` the data link is what is downloaded."""
     with st.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{key}-toolbar"):
         copy_link(view, key=key)
         copy_data_link(data_path(question, parameters), key=key)
-        downloads(rows, stem, key=key)
+        if rows is None:
+            streamed_downloads(question, parameters, key=key)
+        else:
+            downloads(rows, stem, key=key)
         if question in study.OFFERED and key == question:  # on the list's own tab, not beside a chart
             study.popover(question, parameters, stem, key=key)
         sql(question, parameters, key=key)

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 import kbdash
-from kbdash.api import address
+from kbdash.api import address, answers, tables
 from kbdash.api.answers import Answers
 from kbdash.api.gate import Bounds
 from kbdash.api.options import Refused
@@ -224,6 +224,26 @@ def test_rows_are_cut_and_that_is_said(kb: KernelBot) -> None:
     assert (len(answer.json()["rows"]), answer.json()["truncated"], answer.json()["total"]) == (3, True, whole)
     assert answer.headers["kbdash-truncated"] == "at 3 rows"
     assert few.get(BOARD).headers["kbdash-truncated"] == "at 3 rows"
+
+
+def test_a_long_csv_is_sent_in_parts_with_the_same_rows(
+    links: TestClient, kb: KernelBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = "/api/submissions.csv?problem=nvfp4_gemm&passed=all&page_size=1000"
+    whole = links.get(link)
+    assert "ETag" in whole.headers
+    monkeypatch.setattr(answers, "MOST_AT_ONCE", 500)
+    parted = client(lambda: kb)
+    monkeypatch.setattr(tables.csv_parts, "__defaults__", (300,))
+    with parted.stream("GET", link, headers={"Accept-Encoding": "identity"}) as streamed:
+        parts = list(streamed.iter_raw())
+    assert len(parts) == 4
+    assert b"".join(parts) == whole.content
+    for name in ("Content-Type", "Content-Disposition", "Kbdash-Rows", "Kbdash-Total", "Link"):
+        assert streamed.headers[name] == whole.headers[name]
+    assert "ETag" not in streamed.headers
+    assert parted.get(link, headers={"Accept-Encoding": "gzip"}).content == whole.content
+    assert parted.head(link).content == b""
 
 
 @pytest.mark.parametrize(("who", "bounds"), [("a", Bounds(per_client=1)), (None, Bounds(in_all=1))])

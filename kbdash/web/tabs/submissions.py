@@ -1,8 +1,6 @@
 """All submissions: filtered, sorted and paged in SQL, and their outcomes over time."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -11,14 +9,12 @@ import streamlit as st
 from kbdash import charts
 from kbdash.database.questions.parameters import LARGEST_PAGE
 from kbdash.dataset.model import Page
-from kbdash.engine import KernelBot
 from kbdash.units import Unit, count_text, plural
 from kbdash.view import CompetitionView, href
 from kbdash.web import answers, chart, share, state, table, tables, widgets
 from kbdash.web.board import Scene
 from kbdash.web.cells import Column
 from kbdash.web.memo import memoise
-from kbdash.web.session import engine
 
 PAGE_SIZE = 50
 
@@ -32,10 +28,7 @@ def show(scene: Scene) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="submissions-bar"):
         _bar(scene)
         st.caption(said(scene.view, found.total), width="content")
-        share.toolbar(
-            scene.view, partial(every_row, engine(), scene.board.name, everything), scene.stem("submissions"),
-            "submissions", parameters, key="submissions",
-        )  # fmt: skip
+        share.toolbar(scene.view, None, scene.stem("submissions"), "submissions", parameters, key="submissions")
     if found.rows.empty:
         widgets.nothing("No submission matches these filters.", key="submissions")
     else:
@@ -65,11 +58,6 @@ def said(view: CompetitionView, total: int) -> str:
     kind = "" if view.failures else " that passed"
     cut = f" Files hold the first {count_text(LARGEST_PAGE)}." if total > LARGEST_PAGE else ""
     return f"{plural(total, 'submission')}{kind}{whose}.{cut}"
-
-
-def every_row(kb: KernelBot, problem: str, asked: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows of all pages: made for one file, so not kept for other readers."""
-    return kb.submissions(problem, **asked).rows
 
 
 def _bar(scene: Scene) -> None:
