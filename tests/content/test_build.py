@@ -4,8 +4,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -20,28 +18,19 @@ from kbdash.content.progress import ContentBusy, ContentStopped, Progress, WorkF
 from kbdash.content.store import find_store
 from kbdash.errors import DataUnavailable
 from tests.content.files import Made, MemoryFile, Sent, tables_of
-from tests.content.worker import PART_BYTES, made
+from tests.content.worker import PART_BYTES, made, start
 
-ROWS = 1500
+ROWS = 700
 KILLS = int(os.environ.get("KBDASH_KILLS", "5"))
-
-
-def start(root: Path, *more: str) -> subprocess.Popen[str]:
-    """A worker that has begun."""
-    command = [sys.executable, "-m", "tests.content.worker", str(ROWS), str(root), *more]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    return process
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], float]:
     """The tables of a build that nobody disturbed, and the seconds it took in a process of its own."""
     root = tmp_path_factory.mktemp("whole")
-    process = start(root)
+    worker = start(ROWS, root)
     began = time.monotonic()
-    assert process.wait(timeout=200) == 0
+    assert worker.outcome(200) == ""
     seconds = time.monotonic() - began
     store = find_store(root, made(ROWS).order(root).file)
     assert store is not None
@@ -56,12 +45,10 @@ def test_a_build_that_is_killed_again_and_again_ends_in_the_same_store(
     order = made(ROWS).order(tmp_path, part_bytes=PART_BYTES)
     killed = 0
     while killed < KILLS:
-        process = start(tmp_path)
-        try:
-            process.wait(timeout=chance.uniform(0.0, seconds))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        worker = start(ROWS, tmp_path)
+        if not worker.ended(chance.uniform(0.0, seconds)):
+            worker.process.kill()
+            assert worker.ended(100)
             killed += 1
         if store := find_store(tmp_path, order.file):
             assert tables_of(store.folder) == tables
@@ -106,11 +93,11 @@ def test_a_build_stops_when_somebody_asks_through_the_folder(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_terminated_process_says_that_it_was_stopped(tmp_path: Path, number: signal.Signals) -> None:
-    process = start(tmp_path)
-    process.send_signal(number)
-    out, _ = process.communicate(timeout=60)
-    assert "ContentStopped" in out
-    assert process.returncode == 2
+    worker = start(ROWS, tmp_path, until_stopped=True)
+    assert worker.process.pid is not None
+    os.kill(worker.process.pid, number)
+    assert worker.outcome(100).startswith("ContentStopped ")
+    assert worker.ended(100)
 
 
 def test_two_builds_at_once(tmp_path: Path) -> None:
@@ -143,9 +130,7 @@ def test_a_finished_store_is_not_built_again(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_named_and_leaves_no_store(tmp_path: Path) -> None:
-    process = start(tmp_path, "20000")
-    out, _ = process.communicate(timeout=100)
-    assert "DiskFull" in out
+    assert start(ROWS, tmp_path, largest_file=20_000).outcome(100).startswith("DiskFull ")
     order = made(ROWS).order(tmp_path, part_bytes=PART_BYTES)
     assert find_store(tmp_path, order.file) is None
     Build(order).run()
@@ -163,7 +148,7 @@ def test_too_little_room_is_said_before(tmp_path: Path, monkeypatch: pytest.Monk
 class Failing(MemoryFile):
     """A file that is out of reach after so many requests."""
 
-    left = 70
+    left = 30
 
     def _fetch(self, offset: int, length: int) -> bytes:
         self.left -= 1

@@ -88,10 +88,11 @@ def test_a_store_that_has_no_room_any_more_is_freed_with_all_that_was_made_of_it
 
 
 def test_readers_sql_reads_the_tables_of_a_store_in_place_and_no_other_file(kb: KernelBot, options: Settings) -> None:
-    for table in CONTENT:
-        kinds = ", ".join(f"lower(typeof({column.name})) as {column.name}" for column in table.columns)
-        [found] = kb.sql(f"select {kinds} from {table.name} limit 1").to_dict("records")
-        assert found == {column.name: column.kind for column in table.columns}
+    kinds = {(table.name, column.name): column.kind for table in CONTENT for column in table.columns}
+    shown = ", ".join(f'lower(typeof({table}.{name})) as "{table}.{name}"' for table, name in kinds)
+    rows = ", ".join(f"(from {table.name} limit 1) as {table.name}" for table in CONTENT)
+    [found] = kb.sql(f"select {shown} from {rows}").to_dict("records")
+    assert found == {f"{table}.{name}": kind for (table, name), kind in kinds.items()}
     counts = kb.sql("select competition, count(*) as n from content_lines where line like '%import%' group by all")
     store = kb._content.store(SLUG)
     assert store is not None
@@ -219,8 +220,12 @@ def test_origins_and_relatives_of_legacy_submissions(kb: KernelBot) -> None:
 def test_the_content_of_the_sample_builds_itself(
     sample_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What is missing is built, here a flat file and the legacy one; what is there already stays as it is."""
     cache = tmp_path / "cache"
-    shutil.copytree(sample_cache, cache, ignore=shutil.ignore_patterns("content", "pages"))
+    shutil.copytree(sample_cache, cache, ignore=shutil.ignore_patterns("pages"))
+    for missing in (*cache.glob("content/trimul_*"), *cache.glob("content/submissions-*")):
+        shutil.rmtree(missing)
+    before = written(cache)
     started: list[subprocess.Popen[bytes]] = []
 
     class Remembered(subprocess.Popen[bytes]):
@@ -240,38 +245,56 @@ def test_the_content_of_the_sample_builds_itself(
     assert process.wait(60) == 130
     assert running
     assert [engine.content(slug).state for slug in engine.readable()] == ["built"] * 7
+    after = written(cache)
+    assert {name: after[name] for name in before} == before
+    assert len(after) == len(before) + 2
     assert len(engine.search("tl.load"))
     engine.close()
 
 
-def test_building_can_be_switched_off(tmp_path: Path) -> None:
-    engine = kbdash.connect(settings=Settings(source="sample", cache=tmp_path, content_build=False))
+def written(cache: Path) -> dict[str, int]:
+    """When each store was written."""
+    return {path.parent.name: path.stat().st_mtime_ns for path in cache.glob("content/*/manifest.json")}
+
+
+def test_building_can_be_switched_off(sample_cache: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(sample_cache, cache, ignore=shutil.ignore_patterns("content", "pages"))
+    engine = kbdash.connect(settings=Settings(source="sample", cache=cache, content_build=False))
     engine.prepare_content()
     with pytest.raises(KbdashError, match="switched off"):
         engine.build_content(SLUG)
-    assert find_store(tmp_path / "content", engine.source.files["trimul_submissions.parquet"]) is None
+    assert find_store(cache / "content", engine.source.files["trimul_submissions.parquet"]) is None
     engine.close()
 
 
-def holding(folder: Path, *facets: str) -> pd.DataFrame:
-    """Ranked rows of the flat file whose text holds these techniques, found text by text."""
+@pytest.fixture(scope="module")
+def found(folder: Path) -> pd.DataFrame:
+    """Rows of the flat file with the techniques of each, found text by text."""
     rows = pq.read_table(folder / "trimul_submissions.parquet").to_pandas()
-    found = {code: facets_of(code) for code in rows["code"].dropna().unique()}
+    facets = {code: facets_of(code) for code in rows["code"].dropna().unique()}
+    return rows.assign(facets=[facets.get(code) for code in rows["code"]])
+
+
+def holding(found: pd.DataFrame, *facets: str) -> pd.DataFrame:
+    """Those whose text holds these techniques."""
     wanted = [
-        isinstance(code, str) and all((name.strip("!") in found[code]) is not name.startswith("!") for name in facets)
-        for code in rows["code"]
+        held is not None and all((name.strip("!") in held) is not name.startswith("!") for name in facets)
+        for held in found["facets"]
     ]
-    return rows[wanted]
+    return found[wanted]
 
 
 @pytest.mark.parametrize("facets", [("triton",), ("!triton",), ("triton", "!autotune"), ("torch_only",)])
 @pytest.mark.parametrize("kept_in_memory", [False, True])
-def test_techniques_narrow_boards(kb: KernelBot, folder: Path, facets: tuple[str, ...], kept_in_memory: bool) -> None:
+def test_techniques_narrow_boards(
+    kb: KernelBot, found: pd.DataFrame, facets: tuple[str, ...], kept_in_memory: bool
+) -> None:
     if kept_in_memory:
         for ask in (kb.summary, kb.records, kb.ecdf, kb.same_code):
             ask("trimul")
         assert kb._database._materialiser.wait(60)
-    rows = holding(folder, *facets)
+    rows = holding(found, *facets)
     sent = kb.submissions("trimul", facets=facets, page_size=500)
     assert 0 < sent.total == len(rows) < 952
     assert set(sent.rows["submission_id"]) <= set(rows["submission_id"])

@@ -1,21 +1,21 @@
 """Every text out of a store is the one that pyarrow reads from the file."""
 
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdash.content.build import Build
-from kbdash.content.jobs import Opened
 from kbdash.content.store import Store, find_store
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import CorruptData
 from tests.content.files import Made, Sent, codes_of, tables_of
+from tests.examples import examples
 
 CODECS = ("none", "snappy", "gzip", "zstd", "lz4", "brotli")
 LINES = st.sampled_from([b"", b"a", b"  a", b"a  ", b"\r", b"x\x00y", b"\xff\xfe", "\u2028b".encode(), b"c" * 300])
@@ -34,19 +34,12 @@ LAYOUTS = st.fixed_dictionaries(
 
 
 @pytest.fixture(scope="module")
-def sample_stores(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Store]:
-    """A store of every competition of the sample."""
-    root = tmp_path_factory.mktemp("content")
-    options = Settings(source=str(sample_folder), cache=root)
-    opened = Opened(open_source(options), options)
-    stores = {}
-    for order in opened.jobs([], root):
-        Build(order).run()
-        store = find_store(root, order.file)
-        assert store is not None
-        stores[Path(order.file.location)] = store
-    opened.close()
-    return stores
+def sample_stores(sample_cache: Path, sample_content: Path) -> dict[Path, Store]:
+    """The store of every competition of the sample."""
+    source = open_source(Settings(source="sample", cache=sample_cache))
+    found = {Path(file.location): find_store(sample_content, file) for file in source.files.values()}
+    source.close()
+    return {path: store for path, store in found.items() if store}
 
 
 def test_every_text_of_the_sample_comes_back(sample_stores: dict[Path, Store]) -> None:
@@ -65,7 +58,7 @@ def test_the_store_is_much_smaller_than_the_file(sample_stores: dict[Path, Store
 
 
 @given(codes=st.lists(TEXTS, min_size=1, max_size=20), layout=LAYOUTS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(25)
 def test_texts_of_any_layout_come_back(codes: list[bytes | None], layout: dict[str, object]) -> None:
     rows = [Sent(100 + row, code, user=f"u{row % 3}", at=row % 5) for row, code in enumerate(codes)]
     with tempfile.TemporaryDirectory() as folder:
@@ -117,16 +110,26 @@ def test_a_damaged_text_is_refused(tmp_path: Path) -> None:
 
 
 @given(order=st.permutations(range(12)), layout=LAYOUTS)
-@settings(max_examples=20, deadline=None)
+@examples(12)
 def test_the_order_of_rows_changes_only_the_table_of_rows(order: list[int], layout: dict[str, object]) -> None:
-    rows = [
-        Sent(n, b"a\nb%d\nc%d" % (n % 5, n % 3), user=f"u{n % 4}", problem=f"p{n % 2}", at=n % 6) for n in range(12)
-    ]
+    assert tables_but_rows(Made([IN_ORDER[n] for n in order], layout), part_bytes=60) == tables_in_order()
+
+
+IN_ORDER = [
+    Sent(n, b"a\nb%d\nc%d" % (n % 5, n % 3), user=f"u{n % 4}", problem=f"p{n % 2}", at=n % 6) for n in range(12)
+]
+
+
+@cache
+def tables_in_order() -> dict[str, object]:
+    return tables_but_rows(Made(IN_ORDER), part_bytes=1 << 20)
+
+
+def tables_but_rows(made: Made, part_bytes: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
-        first = tables_of(Made(rows).store(Path(folder) / "a").folder)
-        second = tables_of(Made([rows[n] for n in order], layout).store(Path(folder) / "b", part_bytes=60).folder)
-    first.pop("rows"), second.pop("rows")
-    assert first == second
+        tables = tables_of(made.store(Path(folder), part_bytes=part_bytes).folder)
+    del tables["rows"]
+    return tables
 
 
 def test_sizes_of_texts(tmp_path: Path) -> None:

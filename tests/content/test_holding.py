@@ -1,5 +1,6 @@
 """Who holds what was searched for, over time, against those who do not; techniques of many; matches of bests."""
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +9,9 @@ import pandas as pd
 import pytest
 
 import kbdash
-from kbdash.content.build import Build
-from kbdash.content.jobs import Opened
 from kbdash.content.store import find_store
 from kbdash.content.verdicts import KeptVerdicts, Rule, Verdict, kernelguard_version
 from kbdash.dataset.config import Settings
-from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
 from tests.content.files import codes_of
 
@@ -22,15 +20,13 @@ WORD = "tl.dot"
 
 
 @pytest.fixture(scope="module")
-def kb(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelBot]:
-    """The engine over the sample, with the store of one competition."""
-    cache = tmp_path_factory.mktemp("cache")
-    settings = Settings(source=str(sample_folder), cache=cache, query_seconds=120.0)
-    opened = Opened(open_source(settings), settings)
-    for order in opened.jobs(["trimul"], cache / "content"):
-        Build(order).run()
-    opened.close()
+def kb(sample_folder: Path, sample_content: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelBot]:
+    """The engine over the sample, with a copy of the store of one competition."""
+    settings = Settings(source=str(sample_folder), cache=tmp_path_factory.mktemp("cache"), query_seconds=120.0)
     engine = kbdash.connect(settings=settings)
+    store = find_store(sample_content, engine.source.files["trimul_submissions.parquet"])
+    assert store is not None
+    shutil.copytree(store.folder, settings.cache / "content" / store.folder.name)
     yield engine
     engine.close()
 

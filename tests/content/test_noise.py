@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdash.content.noise import LEAST_PAIRS, noise
+from tests.examples import examples
 
 Row = tuple[str, int, str, float]  # runner, program, user, score
 
@@ -48,6 +49,7 @@ ROWS = st.lists(
 )
 
 
+@examples(40)
 @given(ROWS)
 def test_it_is_what_a_plain_computation_says(rows: list[Row]) -> None:
     sigma, programs, pairs, rerolls = plain(rows)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdash.content import trivial
@@ -19,6 +19,7 @@ from kbdash.content.search import Place
 from kbdash.content.steps import personal_bests, steps
 from kbdash.content.trivial import telling_lines
 from tests.content.files import Made, Sent
+from tests.examples import examples
 
 LINES = st.sampled_from(
     ["", "}", "import torch", "alpha one", "  alpha one", "beta two", "gamma three", "delta", "x = 1", "\u2028wide"]
@@ -36,7 +37,7 @@ def at_noon(rows: list[tuple[str, str, int]]) -> list[Sent]:
 
 
 @given(made=ROWS)
-@settings(max_examples=30, deadline=None)
+@examples(15)
 def test_origins_are_the_earliest_of_all_texts(made: list[tuple[str, str, int]]) -> None:
     rows = at_noon(made)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 """Stores that are published to the Hub on loopback and attached from there."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from kbdash.content.build import Build
 from kbdash.content.card import card
 from kbdash.content.command import main
 from kbdash.content.jobs import Opened
-from kbdash.content.layout import Manifest
+from kbdash.content.layout import Manifest, folder_name
 from kbdash.content.library import ContentMissing
 from kbdash.content.publish import push
 from kbdash.content.store import Store, find_store
@@ -45,17 +46,24 @@ def options(own_hub: LoopbackHub, tmp_path: Path) -> Settings:
     return Settings(source=DATASET, endpoint=own_hub.endpoint, token=TOKEN, cache=tmp_path / "cache", hub_seconds=60.0)
 
 
-def built(options: Settings, *slugs: str) -> list[Store]:
-    root = options.cache / "content"
-    opened = Opened(open_source(options), options)
-    stores = []
-    for order in opened.jobs(slugs, root):
-        Build(order).run()
-        store = find_store(root, order.file)
-        assert store is not None
-        stores.append(store)
-    opened.close()
-    return stores
+@pytest.fixture(scope="module")
+def helion(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The store of a competition of that dataset, built over a Hub."""
+    cache = tmp_path_factory.mktemp("built")
+    with LoopbackHub(folder, token=TOKEN) as hub:
+        settings = Settings(source=DATASET, endpoint=hub.endpoint, token=TOKEN, cache=cache, hub_seconds=60.0)
+        opened = Opened(open_source(settings), settings)
+        [order] = opened.jobs(["helion"], cache / "content")
+        manifest = Build(order).run()
+        opened.close()
+    return Store(cache / "content" / folder_name(order.file), manifest)
+
+
+@pytest.fixture
+def store(helion: Store, options: Settings) -> Store:
+    """A copy of that store in the cache of the test."""
+    shutil.copytree(helion.folder, options.cache / "content" / helion.folder.name)
+    return Store(options.cache / "content" / helion.folder.name, helion.manifest)
 
 
 def files_of(hub: LoopbackHub, name: str = NAME) -> dict[str, object]:
@@ -63,9 +71,8 @@ def files_of(hub: LoopbackHub, name: str = NAME) -> dict[str, object]:
 
 
 def test_a_published_store_is_fetched_when_it_is_needed(
-    own_hub: LoopbackHub, options: Settings, tmp_path: Path
+    own_hub: LoopbackHub, options: Settings, store: Store, tmp_path: Path
 ) -> None:
-    [store] = built(options, "helion")
     assert push(NAME, [store], options) == f"{own_hub.endpoint}/datasets/{NAME}"
     assert own_hub._shelf.behind_link("dataset", NAME).private
     there = files_of(own_hub)
@@ -90,9 +97,8 @@ def test_a_published_store_is_fetched_when_it_is_needed(
 
 
 def test_the_page_directory_comes_first_and_serves_source_texts_meanwhile(
-    own_hub: LoopbackHub, options: Settings, tmp_path: Path
+    own_hub: LoopbackHub, options: Settings, store: Store, tmp_path: Path
 ) -> None:
-    [store] = built(options, "helion")
     push(NAME, [store], options)
     own_hub.faults.fail(404, "*lines.parquet*")  # the tables never arrive
     reader = kbdash.connect(settings=replace(options, cache=tmp_path / "elsewhere", content=NAME))
@@ -104,8 +110,7 @@ def test_the_page_directory_comes_first_and_serves_source_texts_meanwhile(
     reader.close()
 
 
-def test_pushing_again_replaces_what_is_out_of_date(own_hub: LoopbackHub, options: Settings) -> None:
-    [store] = built(options, "helion")
+def test_pushing_again_replaces_what_is_out_of_date(own_hub: LoopbackHub, options: Settings, store: Store) -> None:
     push(NAME, [store], options)
     old = store.folder.rename(store.folder.with_name(store.folder.name[:-4] + "0000"))
     push(NAME, [Store(old, store.manifest)], options)
@@ -113,16 +118,15 @@ def test_pushing_again_replaces_what_is_out_of_date(own_hub: LoopbackHub, option
     assert folders == {old.name}
 
 
-def test_publishing_to_a_public_repository_must_be_said(own_hub: LoopbackHub, options: Settings) -> None:
-    stores = built(options, "helion")
-    push(NAME, stores, options, public=True)
+def test_publishing_to_a_public_repository_must_be_said(own_hub: LoopbackHub, options: Settings, store: Store) -> None:
+    push(NAME, [store], options, public=True)
     assert not own_hub._shelf.behind_link("dataset", NAME).private
     with pytest.raises(KbdashError, match="everyone"):
-        push(NAME, stores, options)
+        push(NAME, [store], options)
 
 
-def test_tokens_that_cannot_write_are_named(own_hub: LoopbackHub, options: Settings) -> None:
-    stores = built(options, "helion")
+def test_tokens_that_cannot_write_are_named(own_hub: LoopbackHub, options: Settings, store: Store) -> None:
+    stores = [store]
     with pytest.raises(KbdashError, match="no token"):
         push(NAME, stores, replace(options, token=None))
     own_hub.accounts.add("hf_reader", "reader", "read", ("GPUMODE",))
@@ -134,8 +138,8 @@ def test_tokens_that_cannot_write_are_named(own_hub: LoopbackHub, options: Setti
         push(NAME, stores, replace(options, endpoint="http://127.0.0.1:9"))
 
 
+@pytest.mark.usefixtures("store")
 def test_a_dry_run_asks_nothing(options: Settings, own_hub: LoopbackHub, capsys: pytest.CaptureFixture[str]) -> None:
-    built(options, "helion")
     environ = {"KBDASH_CACHE": str(options.cache), "HF_ENDPOINT": options.endpoint, "KBDASH_SOURCE": DATASET}
     assert main(["push", NAME, "helion", "--dry-run"], environ=environ) == 0
     out = capsys.readouterr().out
@@ -158,8 +162,8 @@ def test_the_card_says_on_what_terms() -> None:
     assert "license: cc-by-4.0" in card([manifest("cc-by-4.0")])
 
 
+@pytest.mark.usefixtures("store")
 def test_where_stores_come_from(options: Settings, tmp_path: Path) -> None:
-    built(options, "helion")
     for content, state in ((None, "built"), (str(options.cache / "content"), "built"), ("off", "off")):
         engine = kbdash.connect(settings=replace(options, content=content))
         assert engine.content("helion").state == state

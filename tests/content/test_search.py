@@ -7,15 +7,18 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdash.content.patterns import BadPattern, parse_pattern
 from kbdash.content.scan import Deadline, LineScanner
-from kbdash.content.search import COLUMNS, search
+from kbdash.content.search import COLUMNS, Place, search
 from kbdash.content.text_rows import Filters
 from kbdash.errors import QueryTimeout
 from tests.content.files import DAY_US, START_US, Made, Sent
+from tests.examples import examples
+
+Asked = tuple[str, bool, bool]  # pattern, whether it is an expression, whether case matters
 
 WORDS = ["aa", "ab", "Ab", "b.c", "(x", "é", "  ab", "aab", "\u0085", "", " x = y", "tl.dot(a, b)", "ab\r"]
 LINES = st.lists(st.sampled_from(WORDS), min_size=0, max_size=3).map(" ".join)
@@ -82,24 +85,27 @@ def rank_of(rows: Sequence[Sent], at: int) -> int | None:
     return 1 + sum(best < row.score for user, best in bests.items() if user != row.user)
 
 
-@given(made=ROWS, asked=PATTERNS, wanted=FILTERS)
-@settings(max_examples=60, deadline=None)
-def test_search_is_re_over_all_lines(
-    made: list[tuple], asked: tuple[str, bool, bool], wanted: dict[str, object]
-) -> None:
+@given(made=ROWS, questions=st.lists(st.tuples(PATTERNS, FILTERS), min_size=6, max_size=6))
+@examples(15)
+def test_search_is_re_over_all_lines(made: list[tuple], questions: list[tuple[Asked, dict[str, object]]]) -> None:
     rows = [Sent(n, each[0].encode(), *each[1:]) for n, each in enumerate(made)]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Made(rows).place(Path(folder))
+        for asked, wanted in questions:
+            check_search(place, rows, asked, wanted)
+
+
+def check_search(place: Place, rows: Sequence[Sent], asked: Asked, wanted: dict[str, object]) -> None:
+    """One search over a store of these rows."""
     pattern, regex, case = asked
     expression = re.compile(pattern if regex else re.escape(pattern), 0 if case else re.IGNORECASE)
     expected: dict[str, set[int]] = {}
     for at in chosen(rows, wanted):
-        for line in made[at][0].split("\n"):
+        for line in rows[at].code.decode().split("\n"):
             if expression.search(line):
                 expected.setdefault(line.strip(), set()).add(at)
-    with tempfile.TemporaryDirectory() as folder:
-        place = Made(rows).place(Path(folder))
-        found = search(
-            [place], parse_pattern(pattern, regex=regex, case=case), [Filters(**wanted)], limit=1000, seconds=60
-        )
+    parsed = parse_pattern(pattern, regex=regex, case=case)
+    found = search([place], parsed, [Filters(**wanted)], limit=1000, seconds=60)
     assert tuple(found.columns) == COLUMNS
     assert found.attrs["total"] == len(expected)
     assert set(found["line"]) == set(expected)

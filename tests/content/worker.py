@@ -1,16 +1,24 @@
-"""A process that builds one store: `python -m tests.content.worker ROWS ROOT [LARGEST_FILE]`."""
+"""Builds in a process of their own, which a test may kill. One process imports what they need and forks them."""
 
+from __future__ import annotations
+
+import multiprocessing
 import resource
 import signal
-import sys
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from kbdash.content.build import Build
 from kbdash.content.command import _stoppable
+from kbdash.content.progress import Progress
 from kbdash.errors import KbdashError
 from tests.content.files import Made, Sent
 
 PART_BYTES = 8_000
+READY = "ready"
 
 
 def made(rows: int) -> Made:
@@ -25,22 +33,53 @@ def made(rows: int) -> Made:
     return Made(sent, {"data_page_size": 1, "write_batch_size": 20, "row_group_size": 500, "compression": "snappy"})
 
 
-def main() -> int:
-    rows, root = int(sys.argv[1]), Path(sys.argv[2])
-    if len(sys.argv) > 3:
+@dataclass(frozen=True)
+class Worker:
+    """A process that builds a store, and what it tells."""
+
+    process: BaseProcess
+    told: Connection
+
+    def ended(self, seconds: float) -> bool:
+        """Whether it ends within this time."""
+        self.process.join(seconds)
+        return self.process.exitcode is not None
+
+    def outcome(self, seconds: float) -> str:
+        """The name of the error it ended with, and its words; "" if there was none."""
+        assert self.told.poll(seconds), "the build did not end"
+        words: str = self.told.recv()
+        return words
+
+
+def start(rows: int, root: Path, *, largest_file: int | None = None, until_stopped: bool = False) -> Worker:
+    """A worker that has begun. `until_stopped`: it goes on only after a signal to stop."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    told, tell = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(tell, rows, root, largest_file, until_stopped), daemon=True)
+    process.start()
+    tell.close()
+    worker = Worker(process, told)
+    assert worker.outcome(100) == READY
+    return worker
+
+
+def _work(tell: Connection, rows: int, root: Path, largest_file: int | None, until_stopped: bool) -> None:
+    if largest_file is not None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
-    build = Build(made(rows).order(root, part_bytes=PART_BYTES))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY))
+
+    def noted(_: Progress) -> None:
+        while until_stopped and not build.stop.is_set():
+            time.sleep(0.01)
+
+    build = Build(made(rows).order(root, part_bytes=PART_BYTES), noted)
     try:
         with _stoppable(build):
-            sys.stdout.write("ready\n")
-            sys.stdout.flush()
+            tell.send(READY)
             build.run()
     except KbdashError as error:
-        sys.stdout.write(f"{type(error).__name__} {error}\n")
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        tell.send(f"{type(error).__name__} {error}")
+    else:
+        tell.send("")

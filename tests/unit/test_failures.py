@@ -211,7 +211,20 @@ def test_one_unreadable_file_is_told_the_others_answer_and_it_heals(
         monkeypatch.setattr(attaching, "RETRY_AFTER_SECONDS", 0.0)
         assert eventually(lambda: engine.unavailable == {})
         assert engine.leaderboard("trimul").equals(kb.leaderboard("trimul"))
-        assert "trimul" in set(engine.sql("select distinct competition from submissions")["competition"])
+
+
+def test_what_has_healed_is_in_the_rows_for_sql_again(
+    hub: LoopbackHub, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.faults.fail(404, f"*{TRIMUL}")
+    with connected(settings) as engine:
+        assert set(unavailable(engine)) == {"trimul"}
+        here = "select distinct competition from submissions"
+        assert set(engine.sql(here)["competition"]) == {"helion"}
+        hub.faults.clear()
+        monkeypatch.setattr(attaching, "RETRY_AFTER_SECONDS", 0.0)
+        assert eventually(lambda: engine.unavailable == {})
+        assert set(engine.sql(here)["competition"]) == {"helion", "trimul"}
 
 
 BROKEN: Mapping[str, tuple[Callable[[bytes], bytes], str]] = {

@@ -142,7 +142,7 @@ def test_the_111_bytes_that_froze_everybody() -> None:
     start = thread_time()
     assert techniques(FROZE_EVERYBODY) == ("CUDA", "PyTorch")
     assert embedded_cpp(FROZE_EVERYBODY) == ()
-    assert thread_time() - start < 0.1
+    assert thread_time() - start < MOST_SECONDS
 
 
 def test_what_stands_far_behind_is_not_looked_at() -> None:

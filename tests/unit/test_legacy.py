@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 import kbdash
 from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
+from tests.examples import examples
 from tests.unit import comparison, reference
 from tests.unit.reference import Row, Scope
 from tests.unit.tables import LEGACY, write_runs
-from tests.unit.test_ranking import DAYS, MIDNIGHT, NOON, SCORES, TICK, examples
+from tests.unit.test_ranking import DAYS, MIDNIGHT, NOON, SCORES, TICK
 
 BOARDS = {399: "amd-fp8-mm", 563: "amd-all2all"}
 GPUS = (None, "AMD Instinct MI300X", "AMD Instinct MI300X VF", "AMD Instinct MI325X", "AMD Instinct MI325X VF")
@@ -76,7 +77,7 @@ def engine_over(rows: list[dict[str, Any]]) -> Iterator[tuple[KernelBot, dict[st
         kb.close()
 
 
-@examples(20)
+@examples(12)
 @given(submissions, scopes, st.integers(0, 9))
 def test_leaderboards_of_runs_are_those_of_the_reference(generated: list[Any], scope: Scope, seed: int) -> None:
     with engine_over(legacy_rows(generated, seed)) as (kb, expected):
@@ -93,16 +94,6 @@ def ranked(**fields: Any) -> dict[str, Any]:
         "run_mode": "leaderboard", "run_passed": True, "run_score": 1e-4,
         "run_system_info": {"gpu": "AMD Instinct MI300X"},
     } | fields  # fmt: skip
-
-
-def canonical(*rows: dict[str, Any]) -> pd.DataFrame:
-    """The canonical rows made of these runs."""
-    with tempfile.TemporaryDirectory() as name:
-        write_runs(rows, Path(name) / LEGACY)
-        kb = kbdash.connect(name, settings=Settings(cache=Path(name), query_seconds=120.0))
-        answer = kb.sql("from submissions order by submission_id, runner nulls last")
-        kb.close()
-        return answer
 
 
 FAILED = {"run_passed": False}
@@ -150,28 +141,51 @@ CASES: Mapping[str, tuple[list[dict[str, Any]], tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.parametrize(("runs", "expected"), CASES.values(), ids=CASES)
-def test_the_runs_of_a_submission_become_one_row(runs: list[dict[str, Any]], expected: tuple[Any, ...]) -> None:
-    rows = comparison.plain(canonical(*(ranked(**run) for run in runs)))
+MORE: Mapping[str, list[dict[str, Any]]] = {
+    "two machines": [{}, {"run_score": 8e-5, "run_system_info": {"gpu": "AMD Instinct MI325X"}}],
+    "plain": [{}],
+    "unknown board": [{"leaderboard_id": 9999}],
+}
+
+
+@pytest.fixture(scope="module")
+def canonical() -> Mapping[str, pd.DataFrame]:
+    """The canonical rows made of the runs of each case, all out of one file; `file_row` counts within the case."""
+    cases = {name: runs for name, (runs, _) in CASES.items()} | MORE
+    rows = [ranked(submission_id=number, **run) for number, runs in enumerate(cases.values()) for run in runs]
+    with engine_over(rows) as (kb, _):
+        answer = kb.sql("from submissions order by submission_id, runner nulls last")
+    made, first = {}, 0
+    for number, (name, runs) in enumerate(cases.items()):
+        own = answer[answer["submission_id"] == number].reset_index(drop=True)
+        made[name] = own.assign(file_row=own["file_row"] - first)
+        first += len(runs)
+    return made
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_runs_of_a_submission_become_one_row(canonical: Mapping[str, pd.DataFrame], case: str) -> None:
+    _, expected = CASES[case]
+    rows = comparison.plain(canonical[case])
     fields = ("runner", "mode", "passed", "score", "status", "file_row")
     places = [row.pop("file_row") for row in rows]
     assert [tuple(row[field] for field in fields[:-1]) for row in rows] == [expected[:-1]]
     assert expected[3] is None or places == [expected[-1]]
 
 
-def test_a_submission_on_two_machines_has_a_row_on_each() -> None:
-    rows = canonical(ranked(), ranked(run_score=8e-5, run_system_info={"gpu": "AMD Instinct MI325X"}))
+def test_a_submission_on_two_machines_has_a_row_on_each(canonical: Mapping[str, pd.DataFrame]) -> None:
+    rows = canonical["two machines"]
     assert list(zip(rows["runner"], rows["score"], strict=True)) == [("MI300", 1e-4), ("MI325", 8e-5)]
 
 
-def test_times_without_zone_are_utc_and_users_are_numbers_with_a_name() -> None:
-    row = canonical(ranked()).iloc[0]
+def test_times_without_zone_are_utc_and_users_are_numbers_with_a_name(canonical: Mapping[str, pd.DataFrame]) -> None:
+    row = canonical["plain"].iloc[0]
     assert row["submitted_at"] == pd.Timestamp(NOON)
     assert (row["user_id"], row["user_name"], row["problem"]) == ("44", "user 44", "amd-fp8-mm")
 
 
-def test_a_board_that_the_catalog_does_not_know_is_named_after_its_id() -> None:
-    row = canonical(ranked(leaderboard_id=9999)).iloc[0]
+def test_a_board_that_the_catalog_does_not_know_is_named_after_its_id(canonical: Mapping[str, pd.DataFrame]) -> None:
+    row = canonical["unknown board"].iloc[0]
     assert (row["problem"], row["leaderboard_id"]) == ("board-9999", 9999)
     assert row["runner"] == "AMD Instinct MI300X"
 

@@ -8,13 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kbdash
 from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
+from tests.examples import examples
 from tests.unit import comparison, reference
 from tests.unit.reference import Row, Scope
 from tests.unit.tables import NVFP4, write_flat
@@ -64,17 +64,6 @@ scopes = st.builds(
 )
 
 
-def examples(number: int) -> settings:
-    """That many examples, the same ones in every run."""
-    return settings(
-        max_examples=number,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
-
-
 def flat_rows(generated: list[Any]) -> list[dict[str, Any]]:
     """Rows as the exporter writes them: one per submission and runner, ids in no order of time."""
     cases = iter(KNOWN_CASES)
@@ -113,7 +102,7 @@ def engine_over(rows: list[Any]) -> Iterator[tuple[KernelBot, dict[str, list[Row
         kb.close()
 
 
-@examples(25)
+@examples(16)
 @given(submissions, scopes)
 def test_leaderboards_are_those_of_the_reference(generated: list[Any], scope: Scope) -> None:
     with engine_over(flat_rows(generated)) as (kb, expected):
@@ -122,7 +111,7 @@ def test_leaderboards_are_those_of_the_reference(generated: list[Any], scope: Sc
             comparison.check_leaderboard(kb, problem, rows, scope)
 
 
-@examples(8)
+@examples(5)
 @given(submissions, scopes)
 def test_what_follows_from_the_ranking_agrees_with_the_reference(generated: list[Any], scope: Scope) -> None:
     with engine_over(flat_rows(generated)) as (kb, expected):
@@ -175,21 +164,20 @@ def test_impossible_rows_come_last_and_only_for_those_who_have_nothing_else() ->
     assert ranks(rows, flagged=False) == [(1, "a", 2), (2, "c", 4)]
 
 
-@pytest.mark.parametrize(
-    ("since", "until", "expected"),
-    [
-        (None, "2025-12-20", [1, 2]),
-        ("2025-12-21", None, [3, 4]),
-        ("2025-12-21", "2025-12-21", [3]),
-        ("2025-12-22", "2025-12-22", [4]),
-        ("2025-12-23", None, []),
-        (date(2025, 12, 20), date(2025, 12, 21), [1, 2, 3]),
-    ],
-)
-def test_days_begin_and_end_at_midnight_utc(since: Any, until: Any, expected: list[int]) -> None:
+def test_days_begin_and_end_at_midnight_utc() -> None:
     moments = (NOON, MIDNIGHT - TICK, MIDNIGHT, MIDNIGHT + timedelta(days=1))
     rows = [row(submission_id=i, user_id=str(i), submission_time=at) for i, at in enumerate(moments, 1)]
-    assert sorted(number for _, _, number in ranks(rows, since=since, until=until)) == expected
+    expected: dict[tuple[Any, Any], list[int]] = {
+        (None, "2025-12-20"): [1, 2],
+        ("2025-12-21", None): [3, 4],
+        ("2025-12-21", "2025-12-21"): [3],
+        ("2025-12-22", "2025-12-22"): [4],
+        ("2025-12-23", None): [],
+        (date(2025, 12, 20), date(2025, 12, 21)): [1, 2, 3],
+    }
+    with engine_over(rows) as (kb, _):
+        boards = {days: kb.leaderboard("nvfp4_gemm", since=days[0], until=days[1]) for days in expected}
+    assert {days: sorted(board["submission_id"]) for days, board in boards.items()} == expected
 
 
 def test_a_user_is_an_id_and_not_a_name() -> None:

@@ -81,10 +81,10 @@ def test_an_address_can_be_linked_without_its_password() -> None:
 
 
 def test_a_long_message_is_cut_and_costs_no_time() -> None:
-    begin = time.perf_counter()
+    begin = time.thread_time()
     for text in ("://" * 400_000, "/a" * 400_000, "@:" * 400_000, "bearer " * 100_000, "x" * 10**6):
         assert len(for_readers(text, PROXY)) < 20_000
-    assert time.perf_counter() - begin < 1
+    assert time.thread_time() - begin < 1
 
 
 def test_errors_and_pages_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
