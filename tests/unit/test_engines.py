@@ -70,7 +70,7 @@ def test_forty_presses_open_the_source_once_per_interval(shop: Shop) -> None:
     number = all_.get(None).number
     begin = time.monotonic()
     with ThreadPoolExecutor(40) as readers:
-        found = list(readers.map(lambda _: all_.get(number, time.monotonic()), range(40)))
+        found = list(readers.map(lambda _: all_.get(number, begin), range(40)))
     assert shop.tries == 2
     assert {opened.number for opened in found} != {number}
     assert time.monotonic() - begin > 0.4  # a first attempt was made just before

@@ -1,7 +1,7 @@
 """What one reader may take: rates, places, routes, addresses."""
 
 import asyncio
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,45 +97,57 @@ def test_closed_routes_answer_before_a_body_is_read(scope: dict[str, Any], statu
         assert (b"connection", b"close") in sent[0]["headers"]
 
 
-def test_a_flood_is_slowed_to_the_rate_and_nothing_is_lost() -> None:
-    taken: list[float] = []
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds that the middleware made somebody wait, in turn; nobody really waits."""
+    seconds: list[float] = []
+
+    async def sleep(wait: float) -> None:
+        seconds.append(wait)
+
+    monkeypatch.setattr(middleware, "asyncio", SimpleNamespace(**vars(asyncio) | {"sleep": sleep}))
+    return seconds
+
+
+SLOW = Rate(0.01, 4)
+"""A hundred seconds for each message beyond the fourth: what the test itself takes does not matter."""
+
+
+def flood(bounds: Limits, messages: int, *clients: str) -> int:
+    """Send so many messages on a connection of each client; returns how many of them arrived."""
+    arrived = 0
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        begin = time.monotonic()
-        for _ in range(12):
+        nonlocal arrived
+        for _ in range(messages):
             await receive()
-            taken.append(time.monotonic() - begin)
+            arrived += 1
 
     async def receive() -> dict[str, Any]:
         return {"type": "websocket.receive", "bytes": b""}
 
     async def send(message: Any) -> None: ...
 
-    asyncio.run(Readers(app, Limits(runs=Rate(20, 4)))(socket(), receive, send))  # type: ignore[arg-type]
-    assert len(taken) == 12
-    assert taken[3] < 0.2
-    assert taken[-1] >= 8 / 20 * 0.9
-
-
-def test_two_connections_of_one_address_share_its_rate() -> None:
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        for _ in range(6):
-            await receive()
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "websocket.receive", "bytes": b""}
-
-    async def send(message: Any) -> None: ...
-
-    async def both(readers: Readers, *clients: str) -> float:
-        begin = time.monotonic()
+    async def all_of_them() -> None:
+        readers = Readers(app, bounds)
         await asyncio.gather(*(readers(socket(client=name), receive, send) for name in clients))  # type: ignore[arg-type]
-        return time.monotonic() - begin
 
-    bounds = Limits(runs=Rate(1000, 1000), runs_per_address=Rate(20, 6))
-    assert asyncio.run(both(Readers(app, bounds), "8.8.8.8", "8.8.8.8")) >= 6 / 20 * 0.9
-    assert asyncio.run(both(Readers(app, bounds), "8.8.8.8", "9.9.9.9")) < 0.25
-    assert asyncio.run(both(Readers(app, bounds), "10.0.0.1", "10.0.0.1")) < 0.25
+    asyncio.run(all_of_them())
+    return arrived
+
+
+def test_a_flood_is_slowed_to_the_rate_and_nothing_is_lost(pauses: list[float]) -> None:
+    assert flood(Limits(runs=SLOW), 12, "127.0.0.1") == 12
+    assert pauses == pytest.approx([0] * 4 + [100 * number for number in range(1, 9)], abs=50)
+
+
+def test_two_connections_of_one_address_share_its_rate(pauses: list[float]) -> None:
+    bounds = Limits(runs=Rate(1000, 1000), runs_per_address=SLOW)
+    assert flood(bounds, 4, "8.8.8.8", "8.8.8.8") == 8
+    assert sorted(pauses) == pytest.approx([0] * 4 + [100, 200, 300, 400], abs=50)
+    pauses.clear()
+    assert flood(bounds, 4, "8.8.8.8", "9.9.9.9") == flood(bounds, 4, "10.0.0.1", "10.0.0.1") == 8
+    assert pauses == [0] * 16
 
 
 def test_a_client_that_does_not_read_may_not_ask_for_more() -> None:

@@ -62,16 +62,24 @@ def test_every_board_of_the_sample_is_the_same_either_way(sample_folder: Path, t
         span = [moment.date() for moment in (problems["first_at"].min(), problems["last_at"].max())]
         thirds = [span[0] + timedelta(third * (span[1] - span[0]).days // 3) for third in (1, 2)]
         periods = [(None, None), (None, thirds[1]), (thirds[0], thirds[1])]
-        plain = answers(engine, boards, periods, "leaderboard")
+        plain = one_period_each(engine, boards, periods)
         assert days_kept(engine) == 0
     with worth(True):
         for slug, problem in boards:
             engine.leaderboard(problem, competition=slug)
         assert days_kept(engine) == len({slug for slug, _ in boards})
-        assert_equal(answers(engine, boards, periods, "leaderboard"), plain)
+        assert_equal(one_period_each(engine, boards, periods), plain)
     engine.close()
     assert len(boards) > 25
-    assert sum(len(frame) for frame in plain.values()) > 1000
+    assert sum(len(frame) for frame in plain.values()) > 500
+
+
+def one_period_each(engine: KernelBot, boards: list[tuple[str, str]], periods: list[tuple[Any, Any]]) -> Frames:
+    """The leaderboard of every board, each for another period than its neighbour; the traps are asked about all."""
+    frames: Frames = {}
+    for number, period in enumerate(periods):
+        frames |= answers(engine, boards[number :: len(periods)], [period], "leaderboard")
+    return frames
 
 
 @examples(5)

@@ -15,7 +15,7 @@ from kbdash.engine import KernelBot
 from kbdash.errors import QueryTimeout
 
 THREADS = 16
-QUESTIONS_EACH = 60
+QUESTIONS_EACH = 30
 Question = Callable[[KernelBot], pd.DataFrame]
 
 
@@ -39,7 +39,7 @@ def _counted(problem: str) -> Question:
 
 def questions(kb: KernelBot) -> list[tuple[Question, pd.DataFrame]]:
     """Questions with the answers they had while nobody else asked; light ones more often."""
-    asked: list[Question] = [_one(number) for number in range(60)]
+    asked: list[Question] = [_one(number) for number in range(30)]
     for problem in ("fp8_quant", "trimul"):
         board = kb.leaderboard(problem)
         asked += [_board(problem), _counted(problem)]
@@ -92,4 +92,4 @@ def test_opening_and_closing_engines_side_by_side(sample_folder: Path, tmp_path:
         return rows
 
     with ThreadPoolExecutor(4) as pool:
-        assert len(set(pool.map(read, range(8)))) == 1
+        assert len(set(pool.map(read, range(6)))) == 1

@@ -157,10 +157,10 @@ def test_the_row_groups_of_a_file_are_fetched_at_once(tmp_path: Path) -> None:
     pq.write_table(table, folder / "many.parquet", row_group_size=100)
     with LoopbackHub(folder) as hub:
         source = open_source(settings_of(hub, tmp_path / "cache"))
-        hub.faults.latency = 0.4
+        hub.faults.latency = 0.5
         begin = time.monotonic()
         assert sum_of(source, "many.parquet", "submission_id") == sum(ids)
-        assert time.monotonic() - begin < 0.4 * 8
+        assert time.monotonic() - begin < 0.5 * 12
         assert hub.counts["many.parquet"].gets >= 12
         assert hub.counts["many.parquet"].bytes < 0.2 * source.files["many.parquet"].size
         source.close()
@@ -185,23 +185,26 @@ def test_readers_of_one_file_share_its_requests(nvfp4_hub: LoopbackHub, tmp_path
 # --- deadlines and failures ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", ["silent_after", "trickle", "hang"])
-def test_a_question_ends_in_time_and_others_are_answered(
-    hub: LoopbackHub, settings: Settings, kb: KernelBot, fault: str
-) -> None:
-    engine = kbdash.connect(settings=replace(settings, query_seconds=1.5))
+def test_questions_end_in_time_and_others_are_answered(hub: LoopbackHub, settings: Settings, kb: KernelBot) -> None:
+    """Three files stall at once, each in its own way."""
+    engine = kbdash.connect(settings=replace(settings, query_seconds=5.0))
     engine._database.wait_until_opened(60.0)
-    where = f"/cdn/*{TRIMUL}"
-    hub.faults.silent_after(100, where) if fault == "silent_after" else getattr(hub.faults, fault)(where)
-    with ThreadPoolExecutor(2) as pool:
+    hub.faults.silent_after(100, f"/cdn/*{TRIMUL}")
+    hub.faults.trickle(f"/cdn/*{NVFP4}")
+    hub.faults.hang("/cdn/*linalg_submissions.parquet")
+    stalled = ("trimul", "nvfp4_gemm", "eigh")
+    with ThreadPoolExecutor(3) as pool:
         begin = time.monotonic()
-        waiting = pool.submit(engine.leaderboard, "trimul")
+        waiting = [pool.submit(engine.leaderboard, problem) for problem in stalled]
         assert engine.leaderboard("fp8_quant").equals(kb.leaderboard("fp8_quant"))
-        with pytest.raises(DataUnavailable, match="did not answer in time"):
-            waiting.result()
-        assert time.monotonic() - begin < 1.5 + 1.5
+        assert not any(question.done() for question in waiting)
+        for question in waiting:
+            with pytest.raises(DataUnavailable, match="did not answer in time"):
+                question.result()
+        assert time.monotonic() - begin < settings.hub_seconds / 2
     hub.faults.clear()
-    assert engine.leaderboard("trimul").equals(kb.leaderboard("trimul"))
+    for problem in stalled:
+        assert engine.leaderboard(problem).equals(kb.leaderboard(problem))
     engine.close()
 
 
