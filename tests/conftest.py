@@ -72,13 +72,16 @@ def hub(sample_folder: Path) -> Iterator[LoopbackHub]:
 @pytest.fixture
 def settings(hub: LoopbackHub, tmp_path: Path) -> Settings:
     """Settings that name the dataset of `hub`, patient enough for a busy machine."""
-    return Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path / "cache", hub_seconds=30.0)
+    cache = tmp_path / "cache"
+    return Settings(source=DATASET, endpoint=hub.endpoint, cache=cache, hub_seconds=30.0, query_seconds=120.0)
 
 
 @pytest.fixture(scope="session")
 def kb(sample_hub: LoopbackHub, sample_cache: Path) -> Iterator[KernelBot]:
     """The engine over the sample on the healthy Hub, shared by all that only ask."""
-    settings = Settings(source=DATASET, endpoint=sample_hub.endpoint, cache=sample_cache, hub_seconds=30.0)
+    settings = Settings(
+        source=DATASET, endpoint=sample_hub.endpoint, cache=sample_cache, hub_seconds=30.0, query_seconds=120.0
+    )
     engine = kbdash.connect(settings=settings)
     engine._database.wait_until_opened()
     yield engine
