@@ -2,7 +2,7 @@
 
 from xdist.scheduler import LoadScopeScheduling
 
-FOLDERS = ("e2e", "app", "api", "content", "unit")
+FOLDERS = ("e2e", "app", "api", "js", "content", "unit")
 # Files whose tests share something dear (a container, a server over another dataset, a page with Plotly in it).
 TOGETHER = ("test_container.py", "test_security.py", "test_charts_rendered.py")
 # The longest of a folder first, so that the workers end together; the others follow by name.
@@ -10,19 +10,29 @@ FIRST = {
     "e2e": (*TOGETHER, "test_accessibility.py", "test_faults.py", "test_dashboard.py", "test_code.py"),
     "app": ("test_fault_matrix.py", "test_hostile_links.py"),
     "api": ("test_openapi.py", "test_every_question.py", "test_command.py", "test_wheel.py"),
-    "content": ("test_build.py", "test_exact.py", "test_search.py"),
-    "unit": ("test_sample.py", "test_ranking.py", "test_legacy.py", "test_failures.py", "test_threads.py"),
-}
+    "js": ("test_tokens.py",),
+    "content": ("test_engine.py", "test_exact.py", "test_build.py", "test_techniques.py"),
+    "unit": ("test_references.py", "test_console.py", "test_engine.py", "test_failures.py", "test_deadlines.py",
+             "test_transport.py", "test_odd_files.py", "test_kept.py", "test_sample.py", "test_tallies.py"),
+}  # fmt: skip
 # Left out of `make quick`: more than half of the unit tests' time, and seldom what an edit breaks alone.
 SLOW = (
     "test_benchmarks_readers.py",
+    "test_console.py",
+    "test_deadlines.py",
+    "test_engine.py",
     "test_failures.py",
     "test_hub_loopback.py",
+    "test_kept.py",
     "test_legacy.py",
+    "test_odd_files.py",
     "test_ranking.py",
+    "test_references.py",
     "test_sample.py",
     "test_sample_full_scale.py",
+    "test_tallies.py",
     "test_threads.py",
+    "test_transport.py",
 )
 
 
