@@ -250,3 +250,13 @@ def _there_are(names: list[str]) -> str:
 
 def _quoted(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def merged(frame: pd.DataFrame, order: str | None) -> pd.DataFrame:
+    """The answers of several competitions, each sorted in SQL, merged in the same order; missing values last."""
+    if order is None:
+        return frame
+    values = frame[order.removeprefix("-")]
+    key = values.str.lower() if pd.api.types.is_string_dtype(values.dtype) else values
+    places = key.sort_values(ascending=not order.startswith("-"), kind="stable", na_position="last").index
+    return frame.loc[places].reset_index(drop=True)

@@ -13,7 +13,7 @@ import pandas as pd
 from kbdash.database import lookup
 from kbdash.database.answer import answers, in_time
 from kbdash.database.competition_views import ALL_LINKABLE
-from kbdash.database.directory import Directory
+from kbdash.database.directory import Directory, merged
 from kbdash.database.questions import boards, people
 from kbdash.database.questions.kinds import Question
 from kbdash.database.questions.parameters import Scope, Sort
@@ -161,8 +161,8 @@ class Questions(Directory):
         return self._ask(boards.SHAPES, problem=problem, users=users, top=top, **scope)
 
     @answers(people.USER)
-    def user(self, user: str) -> pd.DataFrame:
-        return self._ask(people.USER, user=self.user_id(user))
+    def user(self, user: str, *, order: str | None = None) -> pd.DataFrame:
+        return merged(self._ask(people.USER, user=self.user_id(user), order=order), order)
 
     @answers(people.USER_FIELD)
     def user_field(self, user: str) -> pd.DataFrame:

@@ -143,7 +143,7 @@ def figures(
     """The numbers of a board; `leaders` is its ranking with the same filters."""
     best = summary["best"].min() if len(summary) else None
     light = board.speed_of_light
-    found = [_best(best, unit, leaders)]
+    found = [best_figure(best, unit, leaders)]
     if light and pd.notna(best):
         bound = f"Speed of light: the task's own estimate of the shortest possible time, {time_text(light, unit)}."
         found.append(widgets.Figure(ratio_text(best / light), after="speed of light", help=bound))
@@ -157,7 +157,7 @@ def figures(
     return [*found, widgets.Figure(count_text(users), after=said, help=f"Users: {columns.USERS}."), *_outcomes(summary)]
 
 
-def _best(best: float | None, unit: Unit, leaders: pd.DataFrame) -> widgets.Figure:
+def best_figure(best: float | None, unit: Unit, leaders: pd.DataFrame) -> widgets.Figure:
     """The best time, its holder, and its flags."""
     told = "Best: lowest time of a ranked run that passed and is not impossible."
     holder = leaders[leaders["score"] == best].head(1)

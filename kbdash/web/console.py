@@ -148,8 +148,8 @@ def _chart(view: SqlView, frame: pd.DataFrame) -> None:
     st.header("Chart", anchor=False)
     columns = [str(name) for name in frame.columns]
     with st.container(horizontal=True, key="sql-axes"):
-        x = _column("x", "Along", columns, view.x)
-        y = _column("y", "Height", [str(name) for name in numbers], view.y)
+        x = _column("x", "x axis", columns, view.x)
+        y = _column("y", "y axis", [str(name) for name in numbers], view.y)
         colour = _column("colour", "Colour", columns, view.colour)
     if x and y:
         figure = memoise(quick, frame, x, y, colour or "", widgets.theme())

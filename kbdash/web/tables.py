@@ -76,17 +76,6 @@ def order_of(question: Question, order: str) -> str | None:
     return order if order in known else None
 
 
-def ordered(frame: pd.DataFrame, order: str) -> pd.DataFrame:
-    """All rows sorted by a column ("-": descending), missing values last; unchanged without a column."""
-    name = order.removeprefix("-")
-    if name not in frame.columns:
-        return frame
-    values = frame[name]
-    key = values.str.lower() if pd.api.types.is_string_dtype(values.dtype) else values
-    places = key.sort_values(ascending=not order.startswith("-"), kind="stable", na_position="last").index
-    return frame.loc[places].reset_index(drop=True)
-
-
 def dated(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows with a date: the others have no place in a chart over time."""
     return frame[frame["submitted_at"].notna()].reset_index(drop=True)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from kbdash import charts
 from kbdash.database.questions import columns
+from kbdash.database.questions.people import USER
 from kbdash.dataset.catalog import runner_name
 from kbdash.units import Unit, count_text, person, plural, rank_text, unit_for
 from kbdash.view import CompetitionView, LadderView, Ref, UserView, href
@@ -77,16 +78,17 @@ def people_rows(people: pd.DataFrame, titles: Titles) -> pd.DataFrame:
 
 
 def _person(view: UserView, user_id: str) -> None:
-    boards = answers.user(user_id)
+    order = tables.order_of(USER, view.order)
+    boards = answers.user(user_id, order=order)
     widgets.left_out(boards)
     if boards.empty:
         widgets.nothing(f"No competition has a user with the id {user_id}.", key="person")
         return
-    name = person(str(boards["user_name"].iloc[-1]), user_id)
+    name = person(memoise(newest_name, boards), user_id)
     layout.name_tab(name)
     with st.container(horizontal=True, vertical_alignment="center", key="person-bar"):
         st.header(markdown(name), anchor=False, width="content")
-        place = {"user": user_id, "competition": boards["competition"].iloc[0]}
+        place = {"user": user_id, "competition": boards["competition"].iloc[0], "order": order}
         share.toolbar(view, boards, share.file_stem("user", user_id), "user", place, key="person")
     widgets.figures(memoise(numbers, boards), key="person")
     _boards_table(view, boards, user_id)
@@ -136,15 +138,19 @@ def numbers(boards: pd.DataFrame) -> list[widgets.Figure]:
 
 
 def _boards_table(view: UserView, boards: pd.DataFrame, user_id: str) -> None:
-    one_line = memoise(tables.ordered, memoise(one_line_per_board, boards), view.order)
     table.show(
-        memoise(board_rows, one_line, _titles(), user_id),
+        memoise(board_rows, memoise(one_line_per_board, boards), _titles(), user_id),
         board_columns(unit_for(boards["score"].min())),
         key="person-table",
         caption="Boards this user took part in",
         order=table.Order(view.order, lambda order: href("user", replace(view, order=order))),
         refs="ref",
     )
+
+
+def newest_name(boards: pd.DataFrame) -> str:
+    """The name a person used last."""
+    return str(boards.sort_values("last_at", kind="stable", na_position="first")["user_name"].iloc[-1])
 
 
 def one_line_per_board(boards: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """What a reader takes along is what is shown: links, files, SQL."""
 
 import io
+import re
 from datetime import date
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -16,7 +17,7 @@ from kbdash.database.questions import QUESTIONS
 from kbdash.dataset.config import Settings
 from kbdash.web import share
 from tests.app.conftest import Open, healthy, opened_engine
-from tests.app.shown import numbers, tables
+from tests.app.shown import numbers, table, tables
 
 
 @pytest.mark.parametrize(
@@ -114,6 +115,7 @@ def test_data_links_ask_what_is_shown(question: str, parameters: dict[str, objec
 PAGES = (
     ("", {}),
     ("user", {"user": "first"}),
+    ("user", {"user": "first", "order": "-score"}),
     *(("nvfp4", {"problem": "nvfp4_gemm", "to": "2025-12-20", "tab": tab}) for tab in view.TABS if tab != "techniques"),
     ("nvfp4", {"problem": "nvfp4_gemm", "tab": "submissions", "passed": "all", "sort": "score", "p": "2"}),
     ("trimul", {"tab": "hardware"}),
@@ -125,10 +127,11 @@ PAGES = (
 
 
 def test_the_data_link_of_every_view_gives_its_rows(sample: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[str, dict[str, object], pd.DataFrame]] = []
+    seen: list[tuple[str, dict[str, object], pd.DataFrame | None]] = []
+    listed: list[list[str]] = []
     toolbar = share.toolbar
 
-    def noted(shown: view.View, rows: share.Rows, stem: str, question: str, *args: Any, **kwargs: Any) -> None:
+    def noted(shown: view.View, rows: share.Rows | None, stem: str, question: str, *args: Any, **kwargs: Any) -> None:
         seen.append((question, args[0], rows() if callable(rows) else rows))
         toolbar(shown, rows, stem, question, *args, **kwargs)
 
@@ -137,12 +140,30 @@ def test_the_data_link_of_every_view_gives_its_rows(sample: Open, monkeypatch: p
     kb = opened_engine()
     first = str(kb.leaderboard("nvfp4_gemm")["user_id"].iloc[0])
     for page, params in PAGES:
-        assert healthy(sample(page, **{name: first if text == "first" else text for name, text in params.items()}))
+        app = sample(page, **{name: first if text == "first" else text for name, text in params.items()})
+        assert healthy(app)
+        if seen[-1][2] is None:
+            listed.append(table(app, "submissions-table")["id"].tolist())
     assert len(seen) >= len(PAGES)
     for question, parameters, frame in seen:
         link = urlsplit(share.data_path(question, parameters))
         values = address.read(QUESTIONS[question], parse_qs(link.query))
         answer = kb.ask(question, **values)
+        if frame is None:  # the link itself is the download, and the table one page of it
+            ids, page = answer["submission_id"].astype(str).tolist(), listed.pop(0)
+            assert page in (ids[:50], ids[50:100])
+            continue
         known = [name for name in answer.columns if name in frame.columns and name not in ("trend", "runners")]
         assert len(known) > 2
         pd.testing.assert_frame_equal(frame[known], answer[known], check_dtype=False, check_frame_type=False)
+
+
+def test_records_have_a_data_link_of_their_own_in_the_order_of_the_table(sample: Open) -> None:
+    app = sample("nvfp4", problem="nvfp4_gemm", tab="progression", order="-gain", to="2025-12-20")
+    told = " ".join(str(element.proto.json) for element in app.get("bidi_component"))
+    link = urlsplit(re.findall(r"/api/records\.csv\?[^\"\\]+", told)[0])
+    answer = opened_engine().ask("records", **address.read(QUESTIONS["records"], parse_qs(link.query)))
+    shown = table(app, "records-table")
+    assert len(answer) == len(shown) > 3
+    assert answer["user_name"].tolist() == shown["user"].tolist()
+    assert answer["gain"].dropna().is_monotonic_decreasing

@@ -8,6 +8,7 @@ import pytest
 
 from kbdash.database.questions.boards import LEADERBOARD, OVERVIEW, RECORDS
 from kbdash.database.questions.kinds import Question
+from kbdash.database.questions.people import USER
 from kbdash.engine import KernelBot
 from kbdash.errors import QueryRefused, UnknownUser
 
@@ -15,6 +16,7 @@ ASKED: dict[Question, dict[str, Any]] = {
     LEADERBOARD: {"problem": "trimul"},
     RECORDS: {"problem": "trimul"},
     OVERVIEW: {},
+    USER: {"user": "Sample Quail"},
 }
 CASES = [
     (question, order)
@@ -30,7 +32,7 @@ def key_of(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    return value is None or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
+    return value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
 @pytest.mark.parametrize(("question", "order"), CASES, ids=[f"{one.name} {order}" for one, order in CASES])
@@ -51,8 +53,8 @@ def test_rows_come_in_the_order_asked_for_with_what_is_missing_last(
         key_of(plain[name][at]) for at in expected if not is_missing(plain[name][at])
     ]
     assert asked[name].isna().tolist() == [is_missing(plain[name][at]) for at in expected]
-    assert sorted(asked.iloc[:, :4].astype(str).agg(" ".join, axis=1)) == sorted(
-        plain.iloc[:, :4].astype(str).agg(" ".join, axis=1)
+    assert sorted(asked.iloc[:, :4].map(str).agg(" ".join, axis=1)) == sorted(
+        plain.iloc[:, :4].map(str).agg(" ".join, axis=1)
     )
 
 

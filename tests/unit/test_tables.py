@@ -5,7 +5,7 @@ import pytest
 
 from kbdash.dataset.catalog import AMD_MI300
 from kbdash.units import MICROSECONDS, MILLISECONDS
-from kbdash.web import overview, tables, user
+from kbdash.web import competition, overview, tables, user
 from kbdash.web.content import trust_frames
 from kbdash.web.tabs import own_row, progression, ranking
 from kbdash.web.tabs.hardware import shape_rows
@@ -41,21 +41,6 @@ def test_links_name_the_runner_and_survive_missing_values() -> None:
     assert tables.refs(frame, "trimul") == ["7@H100@trimul", ""]
     assert tables.user_addresses(["7", None, "8"]) == ["/user?user=7", "", "/user?user=8"]
     assert tables.user_addresses(["7"], anonymous=True) == [""]
-
-
-@pytest.mark.parametrize(
-    ("order", "ids"),
-    [
-        ("", [1, 2, 3, 4]),
-        ("score", [3, 1, 4, 2]),
-        ("-score", [4, 1, 3, 2]),
-        ("user_name", [2, 3, 1, 4]),
-        ("odd", [1, 2, 3, 4]),
-    ],
-)
-def test_all_rows_are_sorted_and_what_is_missing_comes_last(order: str, ids: list[int]) -> None:
-    frame = pd.DataFrame({"id": [1, 2, 3, 4], "score": [2.0, None, 1.0, 3.0], "user_name": ["c", "A", "b", "D"]})
-    assert tables.ordered(frame, order)["id"].tolist() == ids
 
 
 def ranking_of(scores: list[float]) -> pd.DataFrame:
@@ -138,3 +123,15 @@ def test_boards_without_flags_and_without_noise_are_left_out() -> None:
         {"problem": ["a", "b", "c"], "moved_100": [0, 0, 3], "flagged_100": [0, 0, 1], "sigma": [None, 0.1, None]}
     )
     assert trust_frames.telling_boards(boards)["problem"].tolist() == ["b", "c"]
+
+
+def test_a_flagged_record_is_marked_at_the_time_on_the_overview_and_in_the_head() -> None:
+    reason = "under the heuristic bound"
+    leaders = pd.DataFrame(
+        {"score": [1e-6, 2e-6], "user_name": ["ann", "bob"], "user_id": ["1", "2"], "flags": [reason, ""]}
+    )
+    best = competition.best_figure(1e-6, MICROSECONDS, leaders)
+    assert (best.flags, best.after) == (reason, "ann")
+    columns = {column.name: column for column in overview.columns_of(MICROSECONDS)}
+    assert columns["best"].mark == "flags"
+    assert {column.mark for column in ranking.columns_of(MICROSECONDS, 1e-6, several=False)} == {"", "flags"}

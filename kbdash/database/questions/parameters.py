@@ -78,6 +78,9 @@ ONE_SUBMISSION = (SUBMISSION_ID, ON_RUNNER, COMPETITION)
 ON_BOARD = replace(PROBLEM, default=None, meaning="only this board")
 BOARD_ORDER = order_by("problem", "best", "best_user_name", "users", "rows", "pass_rate", "first_at", "last_at")
 RANK_ORDER = order_by("rank", "user_name", "runner", "score", "ratio", "gap", "submissions", "submitted_at")
+USER_ORDER = order_by(
+    "problem", "runner", "rank", "of", "score", "ratio", "submissions", "first_at", "last_at", "competition"
+)
 RECORD_ORDER = order_by("submitted_at", "user_name", "score", "gain", "held_days")
 
 PATTERN = Parameter("pattern", "text", "what the line must hold; spaces at its ends count")

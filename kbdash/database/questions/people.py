@@ -13,6 +13,7 @@ USER = Question(
         "last_at submission_id flags"
     ),
     asks=(p.USER,),
+    options=(p.USER_ORDER,),
 )
 USER_FIELD = Question(
     "user_field",

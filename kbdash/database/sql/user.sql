@@ -1,5 +1,6 @@
 -- One person on every board of a competition: rank, best, how many tries.
--- $competition, $user. score, best in seconds; ratio = score / best of the board and runner. rank is null without a score.
+-- $competition, $user, $order (null, or a column; "-" before it: descending).
+-- score, best in seconds; ratio = score / best of the board and runner. rank is null without a score.
 with field as materialized (from ranking($competition, null, null, null, null, true)),
 sizes as (
     select problem, runner, count(*) as "of", min(score) filter (not impossible) as best
@@ -20,4 +21,10 @@ select
 from attempts a
 left join field f on f.problem = a.problem and f.runner = a.runner and f.user_id = $user
 left join sizes s on s.problem = a.problem and s.runner = a.runner
-order by a.leaderboard_id, a.problem, a.runner nulls last
+order by
+    turned(case ltrim($order, '-') when 'rank' then f.rank when 'of' then s."of" when 'score' then f.score
+        when 'ratio' then f.ratio when 'submissions' then a.submissions when 'first_at' then epoch(a.first_at)
+        when 'last_at' then epoch(a.last_at) end, $order) nulls last,
+    case $order when 'problem' then lower(a.problem) when 'runner' then lower(a.runner) end nulls last,
+    case $order when '-problem' then lower(a.problem) when '-runner' then lower(a.runner) end desc nulls last,
+    a.leaderboard_id, a.problem, a.runner nulls last
