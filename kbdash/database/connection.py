@@ -4,8 +4,8 @@ import atexit
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from kbdash.database.competition_views import (
     parameters_of,
     planned,
     sql_text,
+    told,
     view_name,
     view_of,
 )
@@ -38,10 +39,11 @@ from kbdash.database.opening import Inspect, Opener, nothing_to_inspect
 from kbdash.database.plain_sql import script
 from kbdash.database.rules import load_catalog
 from kbdash.database.single_flight import SingleFlight
+from kbdash.database.workers import submit_with_deadline
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import Source
-from kbdash.deadline import all_but, reading
-from kbdash.errors import CorruptData, DataUnavailable, KbdashError, QueryRefused
+from kbdash.deadline import all_but, reading, seconds_left
+from kbdash.errors import CorruptData, DataUnavailable, KbdashError, QueryRefused, QueryTimeout
 
 _EXIT_SECONDS = 2.0
 _OPEN: "WeakSet[Database]" = WeakSet()
@@ -112,8 +114,7 @@ class Database:
         """
         with self.question():
             self._refuse(text)
-            snapshot = self._snapshot(with_shapes=bool(re.search(rf"\b{SHAPES}\b", text)))
-            missing = {item.competition.slug: item.reason for item in self._attachments.items() if item.reason}
+            snapshot, missing = self._snapshot(with_shapes=bool(re.search(rf"\b{SHAPES}\b", text)))
             answer = self._console.ask(text, snapshot, bounds, stores)
         try:
             frame = as_frame(answer.table)
@@ -165,8 +166,8 @@ class Database:
             if reason:
                 raise QueryRefused(reason, advice=ADVICE)
 
-    def _snapshot(self, *, with_shapes: bool) -> Path:
-        """The snapshot that readers' SQL runs on; a competition whose rows cannot be read is left out.
+    def _snapshot(self, *, with_shapes: bool) -> tuple[Path, dict[str, str]]:
+        """The snapshot that readers' SQL runs on, and the competitions that are not in it, with the reasons.
 
         Reading leaves time for the statement, so that it still runs when a file does not arrive.
         """
@@ -174,17 +175,28 @@ class Database:
         deadline = time.monotonic() + all_but(_STATEMENT_SECONDS)
         self._attachments.wait(deadline)
         while True:
-            ready = self._ready(deadline)
+            ready, missing = self._readable(deadline)
+            if missing and not ready:
+                raise DataUnavailable("No competition can be read now.", advice=" ".join(missing.values()))
             views = {view_name(item.competition): item for item in ready}
             versions = {view: item.file.version for view, item in views.items()}
             fetch = partial(self._rows_of, {view: item.file.name for view, item in views.items()}, deadline)
             try:
-                return self._snapshots.of(versions | ({SHAPES: "1"} if with_shapes else {}), fetch)
+                return self._written(versions | ({SHAPES: "1"} if with_shapes else {}), fetch), missing
             except NotInSnapshot as failure:
                 for view, error in failure.errors.items():
                     if view not in views:
                         raise error from failure
                     self.mark_unavailable(views[view].competition.slug, error)
+
+    def _written(self, views: Mapping[str, str], fetch: Callable[[str], pa.Table]) -> Path:
+        """The snapshot of these views. It is written by another thread, which goes on if it misses the deadline."""
+        writing = submit_with_deadline(partial(self._snapshots.of, views, fetch))
+        try:
+            return writing.result(seconds_left())
+        except TimeoutError:
+            what = "The rows for SQL were not written in time."
+            raise QueryTimeout(what, advice="Retry in a moment: they will be ready then.") from None
 
     def _rows_of(self, files: Mapping[str, str], deadline: float, view: str) -> pa.Table:
         return self._asker.table(f"from {view}", deadline=deadline, about=files.get(view, view))
@@ -236,7 +248,7 @@ class Database:
         """Rebuild the view over all linkable competitions if the set of readable ones changed."""
         self._attachments.retry_due()
         self._attachments.wait(deadline, _is_linkable)
-        ready = [item.competition for item in self._ready(deadline) if _is_linkable(item)]
+        ready = [item.competition for item in self._readable(deadline)[0] if _is_linkable(item)]
         slugs = tuple(competition.slug for competition in ready)
         with self._joining:
             if self._joined == slugs:
@@ -245,14 +257,19 @@ class Database:
             self._asker.run(f"create or replace view {view} as from {empty}{branches(ready)}", deadline=deadline)
             self._joined = slugs
 
-    def _ready(self, deadline: float) -> list[Attached]:
-        """Competitions whose files are open, each in its current version."""
-        ready = []
+    def _readable(self, deadline: float) -> tuple[list[Attached], dict[str, str]]:
+        """Competitions whose files are open, each in its current version; and the others, each with the reason."""
+        ready, missing = [], {}
         for item in self._attachments.items():
-            if item.opened and not item.reason:
-                with suppress(DataUnavailable):
-                    ready.append(self._current(item.competition.slug, deadline))
-        return [item for item in ready if item]
+            slug = item.competition.slug
+            if item.reason or not item.opened:
+                missing[slug] = item.reason or f"{item.file.name} did not arrive in time."
+                continue
+            try:
+                ready.append(self._current(slug, deadline))
+            except DataUnavailable as error:
+                missing[slug] = told(item, error)
+        return [item for item in ready if item], missing
 
 
 def prepared_connection() -> duckdb.DuckDBPyConnection:

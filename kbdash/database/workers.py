@@ -64,6 +64,11 @@ WORKERS = Workers()
 """Shared by the whole process."""
 
 
+def submit_with_deadline(work: Callable[[], T]) -> Future[T]:
+    """Start the work in a thread of its own, with the deadline of this thread."""
+    return WORKERS.submit(partial(copy_context().run, work))
+
+
 def in_parallel(works: Sequence[Callable[[], T]]) -> list[Future[T]]:
     """Run all of it in parallel, in this thread and others; all have the deadline of this one."""
     futures: list[Future[T]] = [Future() for _ in works]
@@ -78,6 +83,6 @@ def in_parallel(works: Sequence[Callable[[], T]]) -> list[Future[T]]:
             _fulfil(*next_one)
 
     for _ in range(min(_ASKED_AT_ONCE, len(works)) - 1):
-        WORKERS.submit(partial(copy_context().run, work))
+        submit_with_deadline(work)
     work()
     return futures

@@ -105,7 +105,7 @@ def test_readers_sql_reads_the_tables_of_a_store_in_place_and_no_other_file(kb: 
     with pytest.raises(QueryRefused):
         kb.sql("select * from content_rows, read_text('/etc/passwd')")
     with kb._database.question():
-        console, snapshot = kb._database._console, kb._database._snapshot(with_shapes=False)
+        console, (snapshot, _) = kb._database._console, kb._database._snapshot(with_shapes=False)
     for other in ("/etc/passwd", str(store.folder.parent / "other.parquet"), f"{store.folder}/../x"):
         with pytest.raises(QueryRefused, match="disabled"):  # even past the guard
             console.ask(f"select * from read_text('{other}')", snapshot, stores={SLUG: store.folder})

@@ -1,8 +1,10 @@
 """What readers type runs in a process of its own: bounded in memory, time and rows, without token or files."""
 
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -14,7 +16,7 @@ from kbdash.database.console import Bounds, Snapshots, snapshot
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.deadline import reading
 from kbdash.engine import KernelBot
-from kbdash.errors import QueryRefused, QueryTimeout
+from kbdash.errors import DataUnavailable, QueryRefused, QueryTimeout
 from tests.hub import LoopbackHub
 
 MEGABYTE = 1 << 20
@@ -183,6 +185,40 @@ def test_a_missing_competition_is_named_with_the_answer(hub: LoopbackHub, tmp_pa
     answer = engine.sql("select distinct competition from submissions")
     assert "trimul" not in set(answer["competition"])
     assert "trimul" in answer.attrs["unavailable"]
+    engine.close()
+
+
+def test_a_snapshot_that_is_not_written_in_time_is_told_and_there_later(
+    sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Writing takes as long as a busy machine needs; the reader waits no longer than for any other question."""
+    may_write, write = threading.Event(), snapshot._write
+    monkeypatch.setattr(snapshot, "_write", lambda *args: may_write.wait(60) and write(*args))
+    engine = kbdash.connect(sample_folder, settings=Settings(cache=tmp_path))
+    engine._database.wait_until_opened(60.0)
+    with reading(0.5), pytest.raises(QueryTimeout, match="not written in time"):
+        engine.sql("select 1")
+    may_write.set()
+    assert engine.sql("select count(*) > 0 as rows from submissions")["rows"].tolist() == [True]
+    engine.close()
+
+
+def test_a_file_that_has_not_arrived_is_named_and_none_at_all_is_an_error(hub: LoopbackHub, tmp_path: Path) -> None:
+    settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=60.0)
+    hub.faults.hang("*trimul_submissions.parquet")
+    engine = kbdash.connect(settings=settings)
+    others = [slug for slug in engine.readable() if slug != "trimul"]
+    for slug in others:
+        engine.problem_names(slug)
+    ready, missing = engine._database._readable(time.monotonic())
+    assert [item.competition.slug for item in ready] == others
+    assert missing == {"trimul": "trimul_submissions.parquet did not arrive in time."}
+    engine.close()
+    hub.faults.hang("*.parquet")
+    engine = kbdash.connect(settings=replace(settings, cache=tmp_path / "other", query_seconds=1.0))
+    with pytest.raises(DataUnavailable, match="No competition can be read now") as failure:
+        engine.sql("select distinct competition from submissions")
+    assert "trimul_submissions.parquet" in failure.value.advice
     engine.close()
 
 
