@@ -10,6 +10,7 @@ import pytest
 
 from kbdash import charts
 from kbdash.charts.ladder import records_then
+from kbdash.charts.palette import theme_of, user_style
 from kbdash.charts.record_strip import reigns
 from kbdash.charts.shapes import column_names
 from kbdash.charts.span import axis_end, fixed_end
@@ -237,6 +238,17 @@ def test_pairs_are_ranked_among_themselves():
     words = [note.text for note in figure.layout.annotations if "%" in note.text]
     assert any("▲" in text for text in words)
     assert any("▼" in text for text in words)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pinned_users_are_marked_among_the_pairs_in_their_colour(theme: str):
+    """In the order of the pins, as in every other chart; nobody else's name is coloured."""
+    names = [note.text for note in charts.dumbbell(frames.pairs(), US, ("a", "b"), theme).layout.annotations]
+    pinned = charts.dumbbell(frames.pairs(), US, ("a", "b"), theme, pinned=("u1", "u0")).layout.annotations
+    marked = [note.text for note in pinned if note.text not in names]
+    inks = [user_style(place, theme_of(theme)).ink for place in (0, 1)]
+    assert sorted(ink for ink in inks for text in marked if f"color:{ink}" in text) == sorted(inks)
+    assert len(marked) == 2
 
 
 def test_boards_far_off_are_told_as_a_number():

@@ -470,3 +470,9 @@ def test_secrets_stay_out_of_commits(tmp_path: Path) -> None:
     shutil.copy(PROJECT / ".gitignore", tmp_path)
     secrets = [".env", ".env.local", "docs/.env", ".streamlit/secrets.toml"]
     assert git(tmp_path, "check-ignore", *secrets).splitlines() == secrets
+
+
+def test_the_base_image_is_pinned_and_how_to_refresh_it_is_said() -> None:
+    before, base, _ = re.split(r"(?m)^FROM (.+)$", (PROJECT / "Dockerfile").read_text())
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-[a-z]+(@sha256:[0-9a-f]{64})?", base), "a patch release of Python"
+    assert "To refresh it" in before

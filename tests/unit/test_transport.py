@@ -3,8 +3,6 @@
 import asyncio
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -448,34 +446,6 @@ def test_a_window_is_bounded() -> None:
     assert list(plan.together(spans[2])) == list(spans[2:5])
     assert list(plan.touching(size - 1, size + 1)) == list(spans[:2])
     assert list(plan.touching(0, 1)) == [spans[0]]
-
-
-# --- time zones ----------------------------------------------------------------------------------------------------
-
-ZONED = """
-import sys
-import kbdash
-from kbdash.dataset.config import Settings
-from pathlib import Path
-kb = kbdash.connect(sys.argv[1], settings=Settings(cache=Path(sys.argv[2])))
-for problem in ("trimul", "nvfp4_gemm", "amd-fp8-mm"):
-    days = sorted({str(at)[:10] for at in kb.leaderboard(problem)["submitted_at"]})
-    for day in days[:: max(1, len(days) // 6)]:
-        for board in (kb.leaderboard(problem, until=day), kb.leaderboard(problem, since=day)):
-            print(problem, day, board.to_csv(index=False))
-"""
-
-
-def test_answers_are_the_same_in_every_time_zone(sample_folder: Path, tmp_path: Path) -> None:
-    told = []
-    for zone in ("UTC", "Asia/Tokyo", "America/Los_Angeles"):
-        command = [sys.executable, "-c", ZONED, str(sample_folder), str(tmp_path)]
-        done = subprocess.run(
-            command, cwd=PROJECT, env={**os.environ, "TZ": zone}, capture_output=True, text=True, check=True
-        )
-        told.append(done.stdout)
-    assert len(told[0].splitlines()) > 50
-    assert told[0] == told[1] == told[2]
 
 
 def test_every_cursor_sees_the_settings(sample_folder: Path) -> None:
