@@ -22,10 +22,28 @@ class Theme:
     muted: str
     grid: str
     accent: str
+    link: str
+    border: str
+    flag: str
 
 
-LIGHT = Theme("light", "#FFFFFF", "#F6F7F9", "#1B1F24", "#57606A", "#E4E7EB", "#0072B2")
-DARK = Theme("dark", "#0F1318", "#171C23", "#E6E9EE", "#9BA5B1", "#2A313A", "#56B4E9")
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+ORANGE, SKY, GREEN = "#E69F00", "#56B4E9", "#009E73"
+BLUE, VERMILION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+
+LIGHT = Theme(
+    "light", background="#FFFFFF", surface="#F6F7F9", text="#1B1F24", muted="#57606A", grid="#E4E7EB", accent=BLUE,
+    link="#0067A0", border="#DDE1E6", flag="#B35900",
+)  # fmt: skip
+DARK = Theme(
+    "dark", background="#0F1318", surface="#171C23", text="#E6E9EE", muted="#9BA5B1", grid="#2A313A", accent=SKY,
+    link="#79C4F0", border="#2A313A", flag="#F0A35E",
+)  # fmt: skip
+CSS_VARIABLES = {
+    "found": ORANGE, "on-found": LIGHT.text, "warning": ORANGE, "news": SKY, "own": BLUE, "other": VERMILION,
+    "new": GREEN, "chosen": BLUE, "flag-light": LIGHT.flag, "flag-dark": DARK.flag,
+}  # fmt: skip
+"""The colours that style sheets use, as `var(--kb-…)`; all others are those of the page's theme."""
 
 
 @dataclass(frozen=True)
@@ -48,39 +66,59 @@ _UNKNOWN = (_GREY, "solid", "circle")
 
 # base colour (Okabe-Ito and two of Tol's), dash, marker
 _RUNNERS = {
-    "A100": ("#56B4E9", "dash", "square"),
-    "H100": ("#0072B2", "solid", "circle"),
-    "B200": ("#009E73", "solid", "diamond"),
-    "NVIDIA": ("#009E73", "dash", "diamond-open"),
+    "A100": (SKY, "dash", "square"),
+    "H100": (BLUE, "solid", "circle"),
+    "B200": (GREEN, "solid", "diamond"),
+    "NVIDIA": (GREEN, "dash", "diamond-open"),
     "B200_Nebius": ("#117733", "dot", "diamond-tall"),
-    "L4": ("#E69F00", "dashdot", "triangle-up"),
-    "MI300": ("#D55E00", "solid", "cross"),
-    "MI300x8": ("#CC79A7", "longdash", "x"),
+    "L4": (ORANGE, "dashdot", "triangle-up"),
+    "MI300": (VERMILION, "solid", "cross"),
+    "MI300x8": (PURPLE, "longdash", "x"),
     "MI325": ("#A6761D", "dashdot", "star"),
     "MI325x8": ("#7570B3", "longdashdot", "hexagram"),
     "MI355X": ("#882255", "dash", "triangle-down"),
 }
 
 _USERS = (
-    ("#0072B2", "solid", "circle"),
-    ("#D55E00", "dash", "square"),
-    ("#009E73", "dot", "diamond"),
-    ("#CC79A7", "dashdot", "triangle-up"),
-    ("#E69F00", "longdash", "triangle-down"),
-    ("#56B4E9", "longdashdot", "x"),
+    (BLUE, "solid", "circle"),
+    (VERMILION, "dash", "square"),
+    (GREEN, "dot", "diamond"),
+    (PURPLE, "dashdot", "triangle-up"),
+    (ORANGE, "longdash", "triangle-down"),
+    (SKY, "longdashdot", "x"),
 )
 
 # What happened to a submission: passing is calm, failing stands out, the rest is grey.
 _STATUSES = {
-    "succeeded": "#0072B2",
-    "failed": "#D55E00",
-    "timed_out": "#E69F00",
-    "hacked": "#CC79A7",
+    "succeeded": BLUE,
+    "failed": VERMILION,
+    "timed_out": ORANGE,
+    "hacked": PURPLE,
 }
 
 
 # Cell colours are so pale that the theme's text stays legible on every shade.
 _SEQUENTIAL = {"light": ("#D6EAF6", "#F6F7F9", "#F0A868"), "dark": ("#0B4A70", "#1D232B", "#8A4509")}
+
+
+def css_variables() -> str:
+    """Our colours for the style sheets of a page; they reach into the shadow trees of its components too."""
+    return ":root { " + " ".join(f"--kb-{name}: {color};" for name, color in CSS_VARIABLES.items()) + " }\n"
+
+
+def streamlit_theme(theme: Theme) -> dict[str, str]:
+    """The section [theme.light] or [theme.dark] of .streamlit/config.toml."""
+    return {
+        "primaryColor": theme.accent,
+        "backgroundColor": theme.background,
+        "secondaryBackgroundColor": theme.surface,
+        "textColor": theme.text,
+        "linkColor": theme.link,
+        "borderColor": theme.border,
+        "codeBackgroundColor": theme.surface,
+        "dataframeHeaderBackgroundColor": theme.surface,
+        "dataframeBorderColor": theme.grid,
+    }
 
 
 def theme_of(name: str) -> Theme:
@@ -106,7 +144,7 @@ def status_color(status: str, theme: Theme) -> str:
 
 def warning_ink(theme: Theme) -> str:
     """An orange for changes for the worse, legible as text."""
-    return legible("#D55E00", theme, TEXT)
+    return legible(VERMILION, theme, TEXT)
 
 
 def quiet_color(theme: Theme) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 import kbdash
+from kbdash.charts.palette import css_variables
 from kbdash.dataset.credit import DATASET_PAGE
 from kbdash.dataset.model import Competition
 from kbdash.dataset.source import Source
@@ -20,7 +21,7 @@ from kbdash.web.escape import markdown, message
 STATIC = Path(__file__).resolve().parent / "static"
 # Read once: Streamlit would read, hash and store the files in every run.
 _ICON = f"data:image/png;base64,{b64encode((STATIC / 'icon.png').read_bytes()).decode()}"
-_STYLE = f"<style>{(STATIC / 'style.css').read_text('utf-8')}</style>"
+_STYLE = f"<style>{css_variables()}{(STATIC / 'style.css').read_text('utf-8')}</style>"
 _history = st.components.v2.component("kbdash_history", js=(STATIC / "history.js").read_text("utf-8"))
 _plain_copy = st.components.v2.component("kbdash_plain_copy", js=(STATIC / "plain_copy.js").read_text("utf-8"))
 _viewport = st.components.v2.component("kbdash_viewport", js=(STATIC / "viewport.js").read_text("utf-8"))

@@ -1,21 +1,27 @@
 """Colours: legible on both backgrounds, fixed per runner, and never the only sign."""
 
 import colorsys
+import re
+import tomllib
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
 from kbdash.charts.palette import (
+    CSS_VARIABLES,
     DARK,
     LIGHT,
     Theme,
     contrast,
+    css_variables,
     faded,
     legible,
     quiet_color,
     runner_style,
     sequential_scale,
     status_color,
+    streamlit_theme,
     theme_of,
     user_style,
 )
@@ -23,6 +29,7 @@ from kbdash.dataset.catalog import RUNNERS
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 KNOWN = list(RUNNERS)
+PROJECT = Path(__file__).parents[2]
 
 
 def worst_contrast(color: str, theme: Theme) -> float:
@@ -115,3 +122,20 @@ def test_faded_colours_keep_their_channels():
 
 def test_any_theme_name_gives_a_theme():
     assert [theme_of(name) for name in ("dark", "light", "", "sepia")] == [DARK, LIGHT, LIGHT, LIGHT]
+
+
+def test_the_theme_of_the_pages_is_that_of_the_charts() -> None:
+    themes = tomllib.loads((PROJECT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+    for theme in (LIGHT, DARK):
+        assert themes[theme.name] == streamlit_theme(theme), "palette.py says which"
+
+
+def test_style_sheets_take_their_colours_from_the_palette() -> None:
+    sheets = {path: path.read_text("utf-8") for path in (PROJECT / "kbdash" / "web").rglob("*.css")}
+    used = {name for sheet in sheets.values() for name in re.findall(r"var\(--kb-([a-z-]+)", sheet)}
+    assert used == set(CSS_VARIABLES)
+    # Streamlit's own colours of code, made legible.
+    written = [line for sheet in sheets.values() for line in sheet.splitlines() if re.search(r"#[0-9A-Fa-f]{6}", line)]
+    assert [line for line in written if "stCode" not in line] == []
+    declared = dict(re.findall(r"--kb-([a-z-]+): (#[0-9A-F]{6});", css_variables()))
+    assert declared == CSS_VARIABLES

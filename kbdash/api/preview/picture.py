@@ -10,7 +10,6 @@ from kbdash.charts.palette import LIGHT
 
 SIZE = (1200, 630)
 MARGIN = 64
-NOTE = "#B35900"
 FONTS = ("DejaVuSans.ttf", "LiberationSans-Regular.ttf")
 """Common system fonts; Pillow's own has fewer characters."""
 _TOP, _BOTTOM, _ROW = 206, 560, 44
@@ -31,7 +30,7 @@ def drawn(preview: Preview, *, sample: bool) -> bytes:
     for place, line in enumerate(lines):
         _row(pen, line, _TOP + place * _ROW)
     said = "kbdash · synthetic sample, not real results" if sample else "kbdash · GPU Mode and the KernelBot dataset"
-    pen.text((MARGIN, 578), said, fill=NOTE if sample else LIGHT.muted, font=font(22))
+    pen.text((MARGIN, 578), said, fill=LIGHT.flag if sample else LIGHT.muted, font=font(22))
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()
