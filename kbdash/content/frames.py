@@ -6,7 +6,7 @@ import pandas as pd
 
 from kbdash.content.noise import Noise
 from kbdash.content.verdicts import Verdict
-from kbdash.database import queries
+from kbdash.database import answer as plain
 
 
 def as_frame(answer: object) -> pd.DataFrame:
@@ -18,7 +18,7 @@ def as_frame(answer: object) -> pd.DataFrame:
             return _of_verdict(cast(Verdict, answer))
         case {"sigma": _}:
             return _of_noise(cast(Noise, answer))
-    return queries.as_frame(answer)
+    return plain.as_frame(answer)
 
 
 def _of_verdict(verdict: Verdict) -> pd.DataFrame:

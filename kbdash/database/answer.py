@@ -1,7 +1,7 @@
 """An answer as a notebook shows it: times with their unit, names inert. The frame itself keeps seconds and texts."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -77,6 +77,18 @@ def shown(answer: Any) -> Any:
         case Page():
             return replace(answer, rows=shown(answer.rows))
     return answer
+
+
+def as_frame(answer: object) -> pd.DataFrame:
+    """Any answer as a frame: the rows of a page, a row for each object."""
+    match answer:
+        case pd.DataFrame():
+            return answer
+        case Page():
+            return answer.rows
+        case list():
+            return pd.DataFrame([asdict(item) for item in answer])
+    return pd.DataFrame([asdict(answer)])  # type: ignore[call-overload]
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:

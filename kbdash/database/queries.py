@@ -1,20 +1,19 @@
 """Every question as a method. Scores are seconds, times are UTC, frames are pandas.
 
-The signatures are written out for type checkers. kbdash.database.questions defines them; a test compares the two.
+A question of kbdash.database.questions has its method without a line here. Most are written out all the same: type
+checkers and editors then know their signatures, which a test compares with the questions.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import Unpack
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
 
-import numpy as np
 import pandas as pd
 
 from kbdash.database import lookup
 from kbdash.database.answer import answers, in_time
 from kbdash.database.competition_views import ALL_LINKABLE
 from kbdash.database.directory import Directory, merged
-from kbdash.database.questions import boards, people
+from kbdash.database.questions import QUESTIONS, boards, people
 from kbdash.database.questions.kinds import Question
 from kbdash.database.questions.parameters import Scope, Sort
 from kbdash.database.standings import ranks_then
@@ -282,23 +281,17 @@ class Questions(Directory):
             values["find"] = self.user_id(str(find), competition)
 
 
-def as_frame(answer: object) -> pd.DataFrame:
-    """Any answer as a frame: the rows of a page, a row for each object."""
-    match answer:
-        case pd.DataFrame():
-            return answer
-        case Page():
-            return answer.rows
-        case list():
-            return pd.DataFrame([asdict(item) for item in answer])
-    return pd.DataFrame([asdict(answer)])  # type: ignore[call-overload]
+def method_of(question: Question) -> Callable[..., Any]:
+    """The method that asks a question: its parameters are bound to its SQL file."""
+
+    def ask(self: Questions, *args: Any, **kwargs: Any) -> pd.DataFrame:
+        given = question.signature.bind(self, *args, **kwargs).arguments
+        return self._ask(question, **{name: value for name, value in given.items() if name != "self"})
+
+    ask.__name__, ask.__qualname__ = question.name, f"{Questions.__name__}.{question.name}"
+    return answers(question)(ask)
 
 
-def shape_board(timings: pd.DataFrame, chosen: Iterable[int] | None = None) -> pd.DataFrame:
-    """Ranking by the geometric mean over the chosen shapes, from the frame of `shapes`; score in seconds."""
-    kept = timings if chosen is None else timings[timings["shape"].isin(list(chosen))]
-    keys = ["user_id", "user_name", "runner", "submission_id"]
-    logs = kept.assign(log=np.log(kept["mean_ns"] / 1e9)).groupby(keys, sort=False)["log"].mean()
-    board: pd.DataFrame = np.exp(logs).rename("score").reset_index()
-    board.insert(0, "rank", board.groupby("runner")["score"].rank(method="min").astype("int64"))
-    return board.sort_values(["runner", "rank", "user_id"]).reset_index(drop=True)
+for _question in QUESTIONS.values():
+    if _question.name not in vars(Questions):
+        setattr(Questions, _question.name, method_of(_question))

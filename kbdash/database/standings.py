@@ -1,4 +1,4 @@
-"""Exact ranks at every moment, from the personal bests of a board in time order. Pure functions of frames.
+"""Ranks computed from frames: exact ones at every moment, from the personal bests of a board; and over chosen shapes.
 
 A rank is one more than the number of users with a faster best at that moment, as in the ranking rule.
 """
@@ -64,6 +64,16 @@ def lanes(bests: pd.DataFrame, places: int = 10) -> pd.DataFrame:
     found = pd.DataFrame(rows, columns=list(LANES))
     since, until = (pd.to_datetime(found[name], utc=True) for name in ("since", "until"))
     return found.assign(since=since, until=until).sort_values(["place", "since"]).reset_index(drop=True)
+
+
+def shape_board(timings: pd.DataFrame, chosen: Iterable[int] | None = None) -> pd.DataFrame:
+    """Ranking by the geometric mean over the chosen shapes, from the frame of `shapes`; score in seconds."""
+    kept = timings if chosen is None else timings[timings["shape"].isin(list(chosen))]
+    keys = ["user_id", "user_name", "runner", "submission_id"]
+    logs = kept.assign(log=np.log(kept["mean_ns"] / 1e9)).groupby(keys, sort=False)["log"].mean()
+    board: pd.DataFrame = np.exp(logs).rename("score").reset_index()
+    board.insert(0, "rank", board.groupby("runner")["score"].rank(method="min").astype("int64"))
+    return board.sort_values(["runner", "rank", "user_id"]).reset_index(drop=True)
 
 
 def _boards(bests: pd.DataFrame) -> Iterator[list[Entry]]:

@@ -1,17 +1,19 @@
 """The engine's questions, memoised per dataset version and shared by all readers: never modify an answer.
 
-Every question of kbdash.database.questions has a name here with the signature of its method, and nothing else.
+Every question of kbdash.database.questions has a name here, with the signature of its method. Those that a page asks
+are written out below, for the type checker; the others follow from the list.
 """
 
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from functools import partial
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import pandas as pd
 import streamlit as st
 
+from kbdash.database.questions import QUESTIONS
 from kbdash.database.questions.kinds import Question
 from kbdash.database.workers import WORKERS
 from kbdash.dataset.model import Placement, Submission
@@ -145,6 +147,15 @@ steps = memoised(KernelBot.steps, _stores)
 origins = memoised(KernelBot.origins, _stores)
 relatives = memoised(KernelBot.relatives, _stores)
 verdicts = memoised(KernelBot.verdicts, _verdicts)
+
+
+if not TYPE_CHECKING:  # which would accept any name then
+
+    def __getattr__(name: str) -> Callable[..., Any]:
+        """The memoised question of that name."""
+        if name not in QUESTIONS:
+            raise AttributeError(f"There is no question {name}.")
+        return globals().setdefault(name, memoised(getattr(KernelBot, name)))
 
 
 def placement(of: Submission) -> Placement:

@@ -9,7 +9,6 @@ import streamlit as st
 
 from kbdash.cache import SharedCache
 from kbdash.code.study import MOST_TEXTS, Entry, Format, packed, within
-from kbdash.database.queries import as_frame
 from kbdash.database.questions import QUESTIONS
 from kbdash.dataset.model import Submission
 from kbdash.engine import KernelBot
@@ -84,7 +83,7 @@ def rows_of(kb: KernelBot, question: str, parameters: Mapping[str, object], most
     known = {item.name for item in QUESTIONS[question].parameters}
     asked = {name: value for name, value in parameters.items() if name in known}
     more = {"top": None} if "top" in known else {"page": 1, "page_size": most}
-    rows = as_frame(kb.ask(question, **asked | more))
+    rows = kb.ask(question, **asked | more)
     return rows[rows["submission_id"].notna()].head(most)
 
 

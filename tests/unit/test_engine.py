@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kbdash
-from kbdash.database import queries
+from kbdash.database import standings
 from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
 from tests.hub import LoopbackHub
@@ -102,7 +102,7 @@ def test_the_geometric_mean_of_the_shapes_is_the_score(kb: KernelBot) -> None:
 
 def test_ranking_again_by_all_shapes_gives_the_leaderboard(kb: KernelBot) -> None:
     board = kb.leaderboard("amd-fp8-mm", runner="MI300").set_index("user_id")
-    again = queries.shape_board(kb.shapes("amd-fp8-mm", runner="MI300", top=len(board))).set_index("user_id")
+    again = standings.shape_board(kb.shapes("amd-fp8-mm", runner="MI300", top=len(board))).set_index("user_id")
     assert again["score"].to_dict() == pytest.approx(board["score"].to_dict(), rel=1e-12)
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from kbdash.content.insight import TechniqueOptions
 from kbdash.content.library import SearchOptions, StepOptions
+from kbdash.database.answer import as_frame
 from kbdash.database.competition_views import sql_text
-from kbdash.database.queries import as_frame
+from kbdash.database.queries import method_of
 from kbdash.database.questions import PARTS, QUESTIONS, TEXT_QUESTIONS, columns
 from kbdash.database.questions.kinds import REQUIRED, ColumnKind, Parameter, Question
 from kbdash.database.questions.parameters import SCOPE, SORTS, Scope
@@ -124,9 +125,28 @@ def test_every_question_has_one_method_and_one_memo() -> None:
     assert [name for name in QUESTIONS if not callable(getattr(answers, name, None))] == []
 
 
+@pytest.mark.parametrize("name", ["weekly", "problems", "leaderboard", "trends", "progression"])
+def test_a_question_needs_its_object_and_its_sql_and_nothing_else(kb: KernelBot, name: str) -> None:
+    question = QUESTIONS[name]
+    asked = method_of(question)
+    assert (asked.__name__, asked.__doc__) == (name, question.help)
+    assert asked(kb, **dict(question.example)).equals(getattr(kb, name)(**dict(question.example)))
+
+
+def test_a_question_that_no_page_asks_has_a_memo_too() -> None:
+    written = answers.weekly
+    del answers.weekly
+    assert callable(answers.weekly)
+    assert answers.weekly is not written
+    with pytest.raises(AttributeError, match="no question nonsense"):
+        _ = answers.nonsense
+
+
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
 def test_the_method_has_the_parameters_of_the_question(question: Question) -> None:
     method = inspect.unwrap(getattr(KernelBot, question.name))
+    if method.__code__.co_flags & inspect.CO_VARARGS:  # not written out, but derived
+        return
     written = method.__code__.co_varnames[: method.__code__.co_argcount + method.__code__.co_kwonlyargcount]
     scope = method.__code__.co_flags & inspect.CO_VARKEYWORDS
     assert [*written[1:], *(p.name for p in SCOPE if scope)] == [p.name for p in question.parameters]

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from kbdash import charts
-from kbdash.database.queries import shape_board
+from kbdash.database.standings import shape_board
 from kbdash.units import Unit, plural, time_text
 from kbdash.web import answers, chart, share, state, table, tables, widgets
 from kbdash.web.board import Scene
