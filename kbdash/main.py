@@ -13,6 +13,7 @@ def run() -> None:
     """One run of the script."""
     with widgets.boundary(), run_slots.run_slot():
         kb = _engine()
+        kb.retry_unavailable()
         menu = state.remember("menu", kb.competitions, registry.sections)
         pages = registry.by_path(menu)
         page = st.navigation(menu, position="top")

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from kbdash.database.competition_views import Attached, told
-from kbdash.database.workers import AT_ONCE, WORKERS
+from kbdash.database.workers import AT_ONCE, WORKERS, queue_of
 from kbdash.errors import DataUnavailable, KbdashError
 
 RETRY_AFTER_SECONDS = 15.0
@@ -70,19 +69,14 @@ class Attachments:
 
     def _open_all(self) -> None:
         """Open every file in the background, a few at once."""
-        waiting = deque(self._entries.values())
-
-        def work() -> None:
-            while waiting:
-                try:
-                    entry = waiting.popleft()
-                except IndexError:
-                    return
-                if not entry.item.opened and not entry.item.reason:
-                    self._flight(entry).result()
-
-        for _ in range(min(AT_ONCE, len(waiting))):
+        work = queue_of([partial(self._open_first, entry) for entry in self._entries.values()])
+        for _ in range(min(AT_ONCE, len(self._entries))):
             WORKERS.submit(work)
+
+    def _open_first(self, entry: _Entry) -> None:
+        """Open a file that nobody has opened yet."""
+        if not entry.item.opened and not entry.item.reason:
+            self._flight(entry).result()
 
     def wait(self, deadline: float, wanted: Callable[[Attached], bool] = lambda _: True) -> None:
         """Wait until every wanted file was opened or has failed, at most until the deadline."""

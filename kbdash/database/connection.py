@@ -84,9 +84,12 @@ class Database:
         self._attachments.wait(time.monotonic() + settings.hub_seconds, lambda item: not item.competition.boards)
 
     def competitions(self) -> tuple[Attached, ...]:
-        """Every competition of the source known so far, in catalog order; does not wait."""
-        self._attachments.retry_due()
+        """Every competition of the source known so far, in catalog order; does no I/O."""
         return self._attachments.items()
+
+    def retry_unavailable(self) -> None:
+        """Retry failed files, in the background and at most every few seconds."""
+        self._attachments.retry_due()
 
     def wait_until_opened(self, seconds: float | None = None) -> None:
         """Wait until every file was opened or has failed, or the time is up (default: that of a question)."""
@@ -95,7 +98,7 @@ class Database:
     def frame(self, question: str, **parameters: object) -> pd.DataFrame:
         """Answer of sql/<question>.sql with the given parameters bound."""
         deadline = self._asker.deadline()
-        self._attachments.retry_due()
+        self.retry_unavailable()
         wanted = parameters_of(question)
         bound = {name: value for name, value in parameters.items() if name in wanted}
         check_texts(bound)
@@ -142,6 +145,7 @@ class Database:
 
     def question(self) -> AbstractContextManager[object]:
         """A block whose statements, reads and waits together take no longer than a question may."""
+        self.retry_unavailable()
         return reading(self._asker.seconds)
 
     def mark_unavailable(self, slug: str, error: KbdashError) -> None:
@@ -171,7 +175,6 @@ class Database:
 
         Reading leaves time for the statement, so that it still runs when a file does not arrive.
         """
-        self._attachments.retry_due()
         deadline = time.monotonic() + all_but(_STATEMENT_SECONDS)
         self._attachments.wait(deadline)
         while True:
@@ -246,7 +249,6 @@ class Database:
 
     def _join(self, deadline: float) -> None:
         """Rebuild the view over all linkable competitions if the set of readable ones changed."""
-        self._attachments.retry_due()
         self._attachments.wait(deadline, _is_linkable)
         ready = [item.competition for item in self._readable(deadline)[0] if _is_linkable(item)]
         slugs = tuple(competition.slug for competition in ready)

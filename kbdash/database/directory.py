@@ -40,6 +40,10 @@ class Directory:
         """Slug -> reason, for the competitions that cannot be read now."""
         return {item.competition.slug: item.reason for item in self._database.competitions() if item.reason}
 
+    def retry_unavailable(self) -> None:
+        """Retry failed files in the background, as every question does. Example: kb.retry_unavailable()"""
+        self._database.retry_unavailable()
+
     def readable(self) -> tuple[str, ...]:
         """Slugs of the competitions that can be read now. Example: kb.readable()"""
         closed = self.unavailable

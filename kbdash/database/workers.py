@@ -3,7 +3,7 @@
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from functools import partial
@@ -69,19 +69,25 @@ def submit_with_deadline(work: Callable[[], T]) -> Future[T]:
     return WORKERS.submit(partial(copy_context().run, work))
 
 
-def in_parallel(works: Sequence[Callable[[], T]]) -> list[Future[T]]:
-    """Run all of it in parallel, in this thread and others; all have the deadline of this one."""
-    futures: list[Future[T]] = [Future() for _ in works]
-    waiting = deque(zip(futures, works, strict=True))
+def queue_of(pieces: Iterable[Callable[[], object]]) -> Callable[[], None]:
+    """A function that does one piece of work after the other until none is left; several threads may run it."""
+    waiting = deque(pieces)
 
     def work() -> None:
         while waiting:
             try:
-                next_one = waiting.popleft()
-            except IndexError:
+                piece = waiting.popleft()
+            except IndexError:  # another thread took it
                 return
-            _fulfil(*next_one)
+            piece()
 
+    return work
+
+
+def in_parallel(works: Sequence[Callable[[], T]]) -> list[Future[T]]:
+    """Run all of it in parallel, in this thread and others; all have the deadline of this one."""
+    futures: list[Future[T]] = [Future() for _ in works]
+    work = queue_of([partial(_fulfil, future, piece) for future, piece in zip(futures, works, strict=True)])
     for _ in range(min(_ASKED_AT_ONCE, len(works)) - 1):
         submit_with_deadline(work)
     work()

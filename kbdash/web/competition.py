@@ -1,7 +1,8 @@
 """A competition's page: which board, its figures and caveats in a head of few lines, and the tabs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 
 import pandas as pd
 import streamlit as st
@@ -17,16 +18,10 @@ from kbdash.web.board import MOST_CHOICES, Scene, named, scene_of
 from kbdash.web.content import store_panel
 from kbdash.web.escape import markdown
 from kbdash.web.memo import memoise
-from kbdash.web.tabs import distribution, hardware, leaderboard, progression, submissions, techniques
+from kbdash.web.tabs import hardware, progression
 
-_SHOW = {
-    "leaderboard": leaderboard.show,
-    "distribution": distribution.show,
-    "progression": progression.show,
-    "hardware": hardware.show,
-    "techniques": techniques.show,
-    "submissions": submissions.show,
-}
+# A tab is the module of its name in kbdash.web.tabs.
+_SHOW: Mapping[str, Callable[[Scene], None]] = {tab: import_module(f"kbdash.web.tabs.{tab}").show for tab in TABS}
 _TITLES = {tab: tab.capitalize() for tab in _SHOW if tab != "leaderboard"}
 _TABS_FOR_ALL = tuple(tab for tab in _SHOW if tab != "hardware")
 

@@ -187,6 +187,19 @@ def test_looking_at_what_is_there_asks_nobody(hub: LoopbackHub, settings: Settin
     engine.close()
 
 
+def test_a_property_sends_no_request(engine: KernelBot, hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failed file is retried by the next question, not by whoever looks at what there is."""
+    monkeypatch.setattr(attaching, "RETRY_AFTER_SECONDS", 0.0)
+    engine.mark_unavailable("trimul", DataUnavailable("It failed."))
+    hub.counts.reset()
+    opened = engine._database._attachments.generation("trimul")
+    for _ in range(10):
+        assert list(engine.unavailable) == ["trimul"]
+        assert len(engine.competitions) == 7
+    assert (engine._database._attachments.generation("trimul"), hub.counts.requests) == (opened, 0)
+    assert len(engine.leaderboard("trimul"))
+
+
 def test_after_close_it_says_so(engine: KernelBot) -> None:
     engine.leaderboard("trimul")
     engine.close()
@@ -213,6 +226,7 @@ def test_corrupt_bytes_that_stay_are_told_and_heal(
     monkeypatch.setattr(attaching, "RETRY_AFTER_SECONDS", 0.0)
     end = time.monotonic() + 30
     while engine.unavailable and time.monotonic() < end:
+        engine.retry_unavailable()
         time.sleep(0.05)
     assert engine.leaderboard("trimul").equals(kb.leaderboard("trimul"))
 

@@ -62,21 +62,29 @@ def flagged_rows(both: pd.DataFrame, flags: pd.DataFrame, competition: str, prob
     return joined.assign(competition=competition, problem=problem)
 
 
+def _results(found: pd.DataFrame) -> dict[str, Any]:
+    """What the tables of single results share: board, rank, user, time, runner."""
+    every = rows(found)
+    return {
+        "problem": found["problem"],
+        "board": [_board(row) for row in every],
+        "rank": found["rank"],
+        "user": [person(row["user_name"], row["user_id"]) for row in every],
+        "time": [time_text(row["score"], unit_for(row["score"])) for row in every],
+        "runner": [runner_name(text(row["runner"])) for row in every],
+    }
+
+
 def shown_flags(found: pd.DataFrame) -> pd.DataFrame:
     """Table rows of flagged results."""
     every = rows(found)
     return pd.DataFrame(
         {
-            "problem": found["problem"],
-            "board": [_board(row) for row in every],
-            "rank": found["rank"],
+            **_results(found),
             "without": [UNRANKED if pd.isna(row["rank_without"]) else str(row["rank_without"]) for row in every],
-            "user": [person(row["user_name"], row["user_id"]) for row in every],
-            "time": [time_text(row["score"], unit_for(row["score"])) for row in every],
             "kind": found["kind"],
             "reason": found["reason"],
             "source": found["source"],
-            "runner": [runner_name(text(row["runner"])) for row in every],
             "open": [[("Code", _code(row)), ("Evidence", _code(row, show="rules"))] for row in every],
         }
     )
@@ -103,11 +111,7 @@ def shown_matches(found: pd.DataFrame) -> pd.DataFrame:
     every = rows(found)
     return pd.DataFrame(
         {
-            "problem": found["problem"],
-            "board": [_board(row) for row in every],
-            "rank": found["rank"],
-            "user": [person(row["user_name"], row["user_id"]) for row in every],
-            "time": [time_text(row["score"], unit_for(row["score"])) for row in every],
+            **_results(found),
             "rule": found["rule"],
             "severity": found["severity"],
             "evidence": found["evidence"],
@@ -115,7 +119,6 @@ def shown_matches(found: pd.DataFrame) -> pd.DataFrame:
                 [(f"line {line}", _code(row, show="rules", line=(line, line))) for line in row["lines"][:3]]
                 for row in every
             ],
-            "runner": [runner_name(text(row["runner"])) for row in every],
         }
     )
 
