@@ -97,7 +97,7 @@ def weeks(moments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rows(place: Place, mask: Flags, matched: Longs, limit: int) -> pd.DataFrame:
-    """The best placed rows, each with its first matching line."""
+    """The best-ranked rows, each with its first matching line."""
     at = np.flatnonzero(mask)
     order = np.empty(len(place.held.by_rank), np.int64)
     order[place.held.by_rank] = np.arange(len(order))

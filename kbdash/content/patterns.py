@@ -33,7 +33,7 @@ def parse_pattern(pattern: str, *, regex: bool = False, case: bool = True) -> Pa
         raise BadPattern("There is nothing to search for.", advice="Type a word, for example tcgen05.mma.")
     if "\n" in pattern or (regex and "n" in _ESCAPED.findall(pattern)):
         raise BadPattern(
-            "A pattern is looked for within one line.", advice="Search for one of its lines, and open what is found."
+            "A pattern is matched within one line.", advice="Search for one of its lines, and open a result."
         )
     if len(pattern) < SHORTEST:
         raise BadPattern(f"{pattern!r} stands in nearly every text.", advice="Type at least two characters.")

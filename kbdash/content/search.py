@@ -193,7 +193,7 @@ def _firsts(found: _Found, at: Longs, group: Longs) -> pd.DataFrame:
 
 
 def _bests(found: _Found, at: Longs, group: Longs) -> pd.DataFrame:
-    """The best placed chosen submission that contains each of the groups `at`, and its line number there."""
+    """The best-ranked chosen submission that contains each of the groups `at`, and its line number there."""
     place = found.place
     row = place.held.by_rank[found.best[at]]
     rows = place.held.rows.iloc[row]

@@ -13,7 +13,7 @@
             Column("open", "Code", link="code"),
         ),
         key="found",
-        caption="Submissions that hold the line",
+        caption="Submissions that contain the line",
         order=Order("score", lambda order: href("search", replace(view, sort=order))),
         refs="ref",
     )

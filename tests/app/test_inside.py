@@ -90,7 +90,7 @@ def test_kinds_of_lines_and_their_summary() -> None:
     assert made.kinds == ("trivial", "own", "other", "other", "new"), "the viewer ends a line at a lone return too"
     assert made.links[made.places[2]] == "/submission?id=5&competition=nvfp4"
     assert lineage.summary(frame, 9) == (
-        "33.3\u2009% of the 3 telling lines are the user's own earlier ones, 33.3\u2009% first stood in texts of "
+        "33.3\u2009% of the 3 telling lines are the user's own earlier ones, 33.3\u2009% were first sent by "
         "**you**, 33.3\u2009% are new here."
     )
     assert lineage.sources(frame, 9, "nvfp4")["lines"].tolist() == [1, 1]

@@ -57,9 +57,9 @@ def test_a_result_opens_to_the_submissions_that_hold_it(sample: Open) -> None:
     assert healthy(app)
     line = opened_engine().search(WORD, problem="nvfp4_gemm", limit=50)["line"].iloc[1]
     held = opened_engine().holding(line, line=True, problem="nvfp4_gemm", limit=25)
-    shown = by_caption(app)["Submissions that hold the line, best first"]
+    shown = by_caption(app)["Submissions that contain the line, best first"]
     assert shown["rank"]["texts"][:5] == [str(rank) for rank in held.submissions["rank"][:5]]
-    assert f"Held by {held.total} submissions of {held.users} users" in words(app)
+    assert f"In {held.total} submissions of {held.users} users" in words(app)
     app.button(key="search-close").click().run()
     assert "open" not in link(app)
 

@@ -77,7 +77,7 @@ def columns(unit: Unit, best: float) -> tuple[Column, ...]:
         Column("step", "Step", "rank"),
         tables.time_column("score", "Time", unit, best),
         Column("gain", "Gain", "share", "%", help="vs. the previous step."),
-        Column("rank", "# then", "whole", help="The rank this step brought at its moment."),
+        Column("rank", "# then", "whole", help="The rank that this step gave at the time."),
         tables.code_column(),
         Column("changes", DIFF, link="diff", help="Diff with the previous step"),
         Column("changed", "Changed lines"),

@@ -102,10 +102,10 @@ def shown_rows(found: pd.DataFrame, places: Sequence[tuple[str, str | None]], vi
 
 
 COLUMNS = (
-    Column("line", "Line", "code", link="at", help="Opens the best placed submission that holds it, at the line."),
-    Column("users", "Users", "whole", help="Users who hold the line."),
-    Column("submissions", "Submissions", "whole", help="Submissions that hold the line."),
-    Column("held", "Held by", "links"),
+    Column("line", "Line", "code", link="at", help="Opens the best-ranked submission that contains it, at that line."),
+    Column("users", "Users", "whole", help="Users with a submission that contains the line."),
+    Column("submissions", "Submissions", "whole", help="Submissions that contain the line."),
+    Column("held", "Used by", "links"),
     Column("rank", "Best rank", "whole", help="The best rank that a submission with this line reaches."),
     Column("best", "Its time", width=14),
     Column("by", "First by", width=18, link="first"),

@@ -85,7 +85,7 @@ def summary(origins: pd.DataFrame, submission_id: int) -> str:
     more = f" and {plural(len(named) - MOST_NAMED, 'other user')}" if len(named) > MOST_NAMED else ""
     parts = [
         (share.get(OWN, 0.0), "are the user's own earlier ones"),
-        (share.get(OTHER, 0.0), f"first stood in texts of {', '.join(named[:MOST_NAMED])}{more}"),
+        (share.get(OTHER, 0.0), f"were first sent by {', '.join(named[:MOST_NAMED])}{more}"),
         (share.get(NEW, 0.0), "are new here"),
     ]
     said = [f"{share_text(value)} {words}" for value, words in parts if value]
@@ -122,7 +122,7 @@ def sources(origins: pd.DataFrame, submission_id: int, competition: str) -> pd.D
 
 SOURCES = (
     Column("who", "Written by", "name", width=28),
-    Column("lines", "Lines", "whole", help="Telling lines of this text that stood there first."),
+    Column("lines", "Lines", "whole", help="Telling lines of this text that were sent there first."),
     Column("whose", "Who"),
     Column("at", "First (UTC)", "minute"),
     Column("open", "Code", link="code"),

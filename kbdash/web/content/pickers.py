@@ -61,7 +61,7 @@ def facets(label: str, chosen: tuple[str, ...], *, bare: bool = False) -> None:
         max_selections=MAX_FACETS,
         select_all=False,
         placeholder="Only texts with … (all tabs)" if bare else "tcgen05, without triton …",
-        help=None if bare else "What the text holds. Holding a technique is no proof that it runs.",
+        help=None if bare else "What the text contains, which is no proof that it runs.",
         label_visibility="collapsed" if bare else "visible",
         width=420 if bare else "stretch",
         **state.control("facets", list(chosen)),

@@ -48,7 +48,11 @@ def _box(view: SearchView) -> None:
             "Search in all source texts", placeholder="a word, or part of a line", max_chars=500,
             label_visibility="collapsed", **state.control("q", view.q, default=""),
         )  # fmt: skip
-        st.toggle("Regex", help="An expression of RE2, looked for within a line.", **state.control("regex", view.regex))
+        st.toggle(
+            "Regex",
+            help="A regular expression (RE2), matched within a line.",
+            **state.control("regex", view.regex),
+        )
         st.toggle("Any case", **state.control("any_case", view.any_case))
         _filters(view)
     chips.show(chips.chips_of(view))
@@ -145,11 +149,11 @@ def _opened(view: SearchView, line: str, asked: dict[str, Any]) -> None:
     held = answers.holding(line, line=True, limit=HOLDERS, **narrowed)
     with st.container(border=True, key="search-opened"):
         with st.container(horizontal=True, vertical_alignment="center", key="search-opened-bar"):
-            st.markdown(f"Held by {plural(held.total, 'submission')} of {plural(held.users, 'user')}")
+            st.markdown(f"In {plural(held.total, 'submission')} of {plural(held.users, 'user')}")
             st.button("Close", key="search-close", on_click=state.change, kwargs={"opened": None})
         st.code(line[: hits.LONGEST], language=None, wrap_lines=True)
         shown = memoise(hits.holder_rows, held.submissions, hits.first_hit(line, hits.expression(view)))
-        table.show(shown, hits.HOLDERS, key="search-holders", caption="Submissions that hold the line, best first")
+        table.show(shown, hits.HOLDERS, key="search-holders", caption="Submissions that contain the line, best first")
 
 
 def _pictures(view: SearchView, held: Holding) -> None:
