@@ -50,19 +50,19 @@ class Job:
 class Build:
     """One build. `run` resumes where an earlier one stopped; `stop` ends it at the next check."""
 
-    def __init__(self, order: Job, tell: Callable[[Progress], None] = lambda _: None) -> None:
-        self._order = order
+    def __init__(self, job: Job, tell: Callable[[Progress], None] = lambda _: None) -> None:
+        self._job = job
         self._tell = tell
         self.stop = Event()
-        self.work = WorkFolder(order.root, folder_name(order.file))
+        self.work = WorkFolder(job.root, folder_name(job.file))
         self._progress = Progress()
 
     def run(self) -> Manifest:
         """Build the store, unless it exists; returns its manifest."""
         try:
-            with full_disk_named(self._order.root), self.work.locked():
+            with full_disk_named(self._job.root), self.work.locked():
                 ready = Manifest.read(self.work.finished)
-                if ready and ready.fits(self._order.file):
+                if ready and ready.fits(self._job.file):
                     shutil.rmtree(self.work.parts, ignore_errors=True)  # left by a build killed at the very end
                     return ready
                 return self._build()
@@ -75,28 +75,28 @@ class Build:
             raise
 
     def _build(self) -> Manifest:
-        stream = PageStream(self._order.bytes, COLUMN)
-        check_room(self._order.root, stream.size_bytes)
+        stream = PageStream(self._job.bytes, COLUMN)
+        check_room(self._job.root, stream.size_bytes)
         self._read(stream)
         self._note(phase="numbering", bytes_done=stream.size_bytes)
         draft = self.work.parts / "store"
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        ids = submission_ids(self._order.bytes)
-        facts = read_facts(self._order.ask, self._order.competition, ids)
+        ids = submission_ids(self._job.bytes)
+        facts = read_facts(self._job.ask, self._job.competition, ids)
         parts = finished_parts(self.work.parts)
         counts = write_tables(parts, facts, draft, self.check)
-        DirectoryStore(draft / PAGES).save(self._order.bytes, stream.directory)
-        file = self._order.file
+        DirectoryStore(draft / PAGES).save(self._job.bytes, stream.directory)
+        file = self._job.file
         manifest = Manifest(
             file=file.name,
             version=file.version,
             file_bytes=file.size,
-            competition=self._order.competition,
+            competition=self._job.competition,
             rows=len(ids),
             users=len(facts.users),
             rules=RULES | {"techniques": rules().version},
-            origin=self._order.origin,
+            origin=self._job.origin,
             **counts,
         )
         manifest.write(draft)
@@ -118,7 +118,7 @@ class Build:
     def _read(self, stream: PageStream) -> None:
         """Write parts until every row of the file is in one."""
         known = DirectoryStore(self.work.parts / PAGES)
-        if (earlier := known.load(self._order.bytes, COLUMN)) is not None:
+        if (earlier := known.load(self._job.bytes, COLUMN)) is not None:
             stream.resume(earlier)
         parts = finished_parts(self.work.parts)
         seen = {digest for part in parts for digest in part.array("texts", "sha256").to_pylist()}
@@ -129,15 +129,15 @@ class Build:
             texts=len(seen), started_at=time.time(),
         )  # fmt: skip
         number = len(parts)
-        with ReadAhead(self._order.bytes, stream.end) as reader:
+        with ReadAhead(self._job.bytes, stream.end) as reader:
             for pages in self._part_pages(stream, reader, row, seen):
                 write_part(self.work.parts, number, pages)
-                known.save(self._order.bytes, stream.directory)
+                known.save(self._job.bytes, stream.directory)
                 number += 1
                 rows = self._progress.rows_done + sum(len(page.digest_of_row) for page in pages)
                 self._note(bytes_done=_bytes_before(stream, rows), rows_done=rows, texts=len(seen))
         if self._progress.rows_done != stream.directory.rows:
-            raise CorruptData(f"{self._order.file.name} ended before its last row.", advice="Start again.")
+            raise CorruptData(f"{self._job.file.name} ended before its last row.", advice="Start again.")
 
     def _part_pages(
         self, stream: PageStream, reader: ReadAhead, row: int, seen: set[bytes]
@@ -151,7 +151,7 @@ class Build:
             pages.append(texts)
             # Dictionary-encoded pages are small in the file, but their texts take memory here all the same.
             size += max(length, int(texts.sizes.sum()) // 4)
-            if size >= self._order.part_bytes:
+            if size >= self._job.part_bytes:
                 yield pages
                 pages, size = [], 0
         if pages:

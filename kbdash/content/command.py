@@ -81,29 +81,29 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _build(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
+def _build(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) -> None:
     """All stores first: they can be used while KernelGuard, which takes far longer, checks their texts."""
     if given.gently:
         os.nice(15)
     built = []
-    for order in orders:
-        build = Build(order, _Teller(order.competition, sys.stderr.isatty()))
+    for job in jobs:
+        build = Build(job, _Teller(job.competition, sys.stderr.isatty()))
         try:
             with _stoppable(build):
                 began = time.monotonic()
                 store = Store(build.work.finished, build.run())
         except ContentBusy as busy:
-            if len(orders) == 1:
+            if len(jobs) == 1:
                 raise
-            sys.stderr.write(f"{order.competition}: {busy}\n")
+            sys.stderr.write(f"{job.competition}: {busy}\n")
             continue
         keep_directories(store.folder, settings.cache)
         sys.stdout.write(f"{_summary(store)} ({time.monotonic() - began:.1f} s)\n")
         sys.stdout.flush()
-        built.append((order, build, store))
-    for order, build, store in built:
+        built.append((job, build, store))
+    for job, build, store in built:
         with _stoppable(build):
-            _judge(given.verdicts, order, build, store)
+            _judge(given.verdicts, job, build, store)
 
 
 @contextmanager
@@ -121,19 +121,19 @@ def _stoppable(build: Build) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _judge(which: Which, order: Job, build: Build, store: Store) -> None:
+def _judge(which: Which, job: Job, build: Build, store: Store) -> None:
     """Let KernelGuard check the texts of a finished store, which can be used meanwhile."""
     if which == "none":
         return
     if kernelguard_version() is None:
-        sys.stderr.write(f"{order.competition}: no verdicts, for KernelGuard is not installed.\n")
+        sys.stderr.write(f"{job.competition}: no verdicts, because KernelGuard is not installed.\n")
         return
     examiner = Examiner()
     try:
-        asked = judge(store, order.ask(order.competition), which, examiner, build.check)
+        asked = judge(store, job.ask(job.competition), which, examiner, build.check)
     finally:
         examiner.close()
-    sys.stderr.write(f"{order.competition}: KernelGuard looked at {asked:,} texts\n")
+    sys.stderr.write(f"{job.competition}: KernelGuard looked at {asked:,} texts\n")
 
 
 class _Teller:
@@ -167,34 +167,34 @@ def progress_text(progress: Progress, now: float) -> str:
     )
 
 
-def _status(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
-    for order in orders:
-        build = Build(order)
-        store = find_store(order.root, order.file)
+def _status(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) -> None:
+    for job in jobs:
+        build = Build(job)
+        store = find_store(job.root, job.file)
         progress = build.work.progress()
         if store:
             line = _summary(store)
         elif progress:
             idle = "" if build.work.busy() else "not running; "
-            line = f"{order.competition}: {idle}{progress_text(progress, time.time())}"
+            line = f"{job.competition}: {idle}{progress_text(progress, time.time())}"
         else:
-            line = f"{order.competition}: no store; building reads {order.file.size / 1e6:,.1f} MB"
+            line = f"{job.competition}: no store; building reads {job.file.size / 1e6:,.1f} MB"
         sys.stdout.write(line + "\n")
 
 
-def _check(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
-    for order in orders:
-        store = find_store(order.root, order.file)
+def _check(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) -> None:
+    for job in jobs:
+        store = find_store(job.root, job.file)
         if store is None:
-            sys.stdout.write(f"{order.competition}: no store\n")
+            sys.stdout.write(f"{job.competition}: no store\n")
             continue
-        texts = check_store(store, order.bytes)
-        sys.stdout.write(f"{order.competition}: {texts:,} texts are exact\n")
+        texts = check_store(store, job.bytes)
+        sys.stdout.write(f"{job.competition}: {texts:,} texts are exact\n")
 
 
-def _push(given: argparse.Namespace, orders: Sequence[Job], settings: Settings) -> None:
+def _push(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) -> None:
     name = check_name(given.repository)
-    stores = [store for order in orders if (store := find_store(order.root, order.file))]
+    stores = [store for job in jobs if (store := find_store(job.root, job.file))]
     parcel = parcel_of(stores)
     if given.dry_run:
         sys.stdout.write(f"Would put {len(parcel.files)} files, {parcel.size_bytes:,} bytes, into {name}:\n")

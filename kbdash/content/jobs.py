@@ -1,4 +1,4 @@
-"""The build orders of a source, one per competition. Only this module of the package opens sources and databases."""
+"""The build jobs of a source, one per competition. Only this module of the package opens sources and databases."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ class Opened:
         self._source.close()
 
     def jobs(self, slugs: Sequence[str], root: Path) -> list[Job]:
-        """An order for each of these competitions; for all readable ones if none is named."""
+        """A job for each of these competitions; for all readable ones if none is named."""
         self._database.wait_until_opened()
         attached = {item.competition.slug: item for item in self._database.competitions()}
         unknown = [slug for slug in slugs if slug not in attached]
@@ -43,9 +43,9 @@ class Opened:
         if broken:
             raise DataUnavailable(str(broken.reason), advice="Other competitions can still be built.")
         wanted = slugs or [slug for slug, item in attached.items() if not item.reason]
-        return [self._order(slug, file.name, root) for slug in wanted if (file := attached[slug].file)]
+        return [self._job(slug, file.name, root) for slug in wanted if (file := attached[slug].file)]
 
-    def _order(self, slug: str, name: str, root: Path) -> Job:
+    def _job(self, slug: str, name: str, root: Path) -> Job:
         file = self._source.files[name]
         source = self._source
         origin = {

@@ -216,6 +216,11 @@ class Directory:
                 names[slug] = ()
         return names
 
+    def _names_so_far(self) -> list[str]:
+        """Problem names of all competitions without asking a file: as read earlier, else those of the catalog."""
+        catalog_names = {item.slug: tuple(board.name for board in item.boards) for item in self.competitions}
+        return [name for slug, names in catalog_names.items() for name in self._names.get(slug, names)]
+
     def _checked(self, slug: str) -> str:
         reason = self.unavailable.get(slug)
         if reason:
@@ -224,8 +229,7 @@ class Directory:
 
     def _unknown(self, problem: str, competition: str | None) -> KbdashError:
         closed = {slug: reason for slug, reason in self.unavailable.items() if competition in (None, slug)}
-        known = self._names_of(item.slug for item in self.competitions)
-        names = [name for problems in known.values() for name in problems]
+        names = self._names_so_far()
         close = self.frame("close_names", competition=EMPTY, names=names, text=problem, limit=_CLOSE)["name"].tolist()
         where = f" in {competition}" if competition else ""
         advice = f"Did you mean {' or '.join(close)}?" if close else _there_are(names)

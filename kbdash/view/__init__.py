@@ -2,11 +2,11 @@
 
 from kbdash.view.link import MAX_NOTES, Notes, Param, Params, View, forward, href, params_of
 from kbdash.view.pages import (
-    INSIDE,
     MAX_FACETS,
     MAX_PINS,
     MAX_TOP,
     ORDERS,
+    PANELS,
     RANKS,
     SHOWS,
     SPANS,
@@ -26,13 +26,13 @@ from kbdash.view.pages import (
 from kbdash.view.values import MAX_STATEMENT, Ref, read_ref, read_time, write_time
 
 __all__ = [
-    "INSIDE",
     "MAX_FACETS",
     "MAX_NOTES",
     "MAX_PINS",
     "MAX_STATEMENT",
     "MAX_TOP",
     "ORDERS",
+    "PANELS",
     "RANKS",
     "SHOWS",
     "SPANS",

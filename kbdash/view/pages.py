@@ -34,7 +34,7 @@ ORDERS = (  # columns that tables of whole answers can be sorted by
     "rank", "score", "user_name", "runner", "ratio", "gap", "submissions", "submitted_at", "gain", "held_days",
     "problem", "best", "best_user_name", "users", "rows", "pass_rate", "first_at", "last_at", "of", "competition",
 )  # fmt: skip
-INSIDE = ("", "origins", "relatives", "rules")  # what the viewer shows next to a source text
+PANELS = ("", "origins", "relatives", "rules")  # what the viewer shows next to a source text
 MAX_PINS = 12
 MAX_FACETS = 12
 MAX_TOP = 1000
@@ -107,7 +107,7 @@ class SubmissionView(View):
     competition: Annotated[str | None, Param("competition", text_up_to(100))] = None
     line: Annotated[tuple[int, int] | None, Param("line", line_range, write_lines)] = None
     find: Annotated[str, Param("find", text_up_to(200))] = ""
-    show: Annotated[str, Param("show", choice(*INSIDE))] = INSIDE[0]
+    show: Annotated[str, Param("show", choice(*PANELS))] = PANELS[0]
     walk: Annotated[str, Param("list", choice("board", "user", "bests"))] = "board"
     since: Annotated[date | None, Param("from", day, date.isoformat)] = None
     until: Annotated[date | None, Param("to", day, date.isoformat)] = None

@@ -23,7 +23,7 @@ from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import open_source
 from kbdash.deadline import current, held, reading
 from kbdash.engine import KernelBot
-from kbdash.errors import DataUnavailable, KbdashError
+from kbdash.errors import DataUnavailable, KbdashError, UnknownProblem
 from tests.hub import LoopbackHub
 from tests.unit.tables import NVFP4, TRIMUL
 
@@ -203,6 +203,14 @@ def test_a_property_sends_no_request(engine: KernelBot, hub: LoopbackHub, monkey
     while engine._database._attachments.generation("trimul") == opened and time.monotonic() < end:
         time.sleep(0.01)
     assert engine._database._attachments.generation("trimul") > opened
+
+
+def test_explaining_an_error_asks_no_other_file(engine: KernelBot, hub: LoopbackHub) -> None:
+    hub.counts.reset()
+    with pytest.raises(UnknownProblem, match="no problem nvfp4_gem in trimul") as failure:
+        engine.find("nvfp4_gem", "trimul")
+    assert "nvfp4_gemm" in failure.value.advice
+    assert set(hub.counts.files) <= {TRIMUL}
 
 
 def test_after_close_it_says_so(engine: KernelBot) -> None:

@@ -149,11 +149,11 @@ def _text(facts: Facts, view: SubmissionView) -> None:
     for note in part.notes:
         st.caption(f":material/info: {markdown(note)}")
     source_text.indexing(facts.submission.competition)
-    with st.container(horizontal=True, vertical_alignment="center", key="code-inside"):
+    with st.container(horizontal=True, vertical_alignment="center", key="code-panels"):
         text_panels.switch(view.show)
         chips = st.container(width="content")
-    with widgets.boundary("inside-problem"):
-        lines = _inside(facts.submission, view.show)
+    with widgets.boundary("panel-problem"):
+        lines = _panel(facts.submission, view.show)
     if not part.text:
         return
     components.viewer(
@@ -171,7 +171,7 @@ def _text(facts: Facts, view: SubmissionView) -> None:
         text_panels.techniques(facts.submission, part)
 
 
-def _inside(one: Submission, show: str) -> Lineage | None:
+def _panel(one: Submission, show: str) -> Lineage | None:
     """The panel beside the text that the reader chose; returns the origins for the margin."""
     if show == "relatives":
         text_panels.relatives(one)
