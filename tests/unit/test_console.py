@@ -117,7 +117,7 @@ def test_the_process_has_neither_token_nor_proxy(
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_" + "secret" * 5)
     monkeypatch.setenv("HTTPS_PROXY", "http://user:password@proxy.invalid:1")
-    engine = kbdash.connect(settings=Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=30.0))
+    engine = kbdash.connect(settings=patient(hub, tmp_path))
     engine.sql("select 1")
     console = engine._database._console
     console._prepare()
@@ -131,7 +131,7 @@ def test_the_process_has_neither_token_nor_proxy(
 
 
 def test_rows_come_from_the_snapshot_and_not_from_the_hub(hub: LoopbackHub, tmp_path: Path) -> None:
-    settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=30.0)
+    settings = patient(hub, tmp_path)
     engine = kbdash.connect(settings=settings)
     count = "select count(*) as n from submissions"
     first = engine.sql(count)["n"][0]
@@ -180,8 +180,7 @@ def test_a_full_disk_is_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_missing_competition_is_named_with_the_answer(hub: LoopbackHub, tmp_path: Path) -> None:
     hub.faults.fail(503, "*/trimul_submissions.parquet")
-    settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=30.0, retry_wait_seconds=0.0)
-    engine = kbdash.connect(settings=settings)
+    engine = kbdash.connect(settings=replace(patient(hub, tmp_path), retry_wait_seconds=0.0))
     answer = engine.sql("select distinct competition from submissions")
     assert "trimul" not in set(answer["competition"])
     assert "trimul" in answer.attrs["unavailable"]
@@ -204,7 +203,7 @@ def test_a_snapshot_that_is_not_written_in_time_is_told_and_there_later(
 
 
 def test_a_file_that_has_not_arrived_is_named_and_none_at_all_is_an_error(hub: LoopbackHub, tmp_path: Path) -> None:
-    settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=60.0)
+    settings = patient(hub, tmp_path)
     hub.faults.hang("*trimul_submissions.parquet")
     engine = kbdash.connect(settings=settings)
     others = [slug for slug in engine.readable() if slug != "trimul"]
@@ -226,6 +225,11 @@ def test_several_at_once_wait_their_turn(console: KernelBot) -> None:
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda n: console.sql(f"select {n} as n")["n"][0], range(6)))
     assert answers == list(range(6))
+
+
+def patient(hub: LoopbackHub, cache: Path) -> Settings:
+    """Settings for a first statement on a busy machine: it opens every file, writes the snapshot, starts a process."""
+    return Settings(source=DATASET, endpoint=hub.endpoint, cache=cache, hub_seconds=60.0, query_seconds=120.0)
 
 
 def _resident() -> int:

@@ -55,7 +55,7 @@ def failed_after(ask: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("fault", SLOW.values(), ids=SLOW)
 def test_a_file_that_stalls_while_answering(engine: KernelBot, hub: LoopbackHub, kb: KernelBot, fault: Break) -> None:
-    """Its own questions end in time, also those that wait for each other; a healthy competition answers meanwhile."""
+    """Its own questions end in time, also those that wait for each other, and it heals."""
     fault(hub)
     with ThreadPoolExecutor(4) as pool:
         asked = [
@@ -63,26 +63,28 @@ def test_a_file_that_stalls_while_answering(engine: KernelBot, hub: LoopbackHub,
             pool.submit(failed_after, lambda: engine.leaderboard("nvfp4_dual_gemm")),
             pool.submit(failed_after, lambda: engine.summary("nvfp4_gemm")),
         ]
-        healthy = engine.leaderboard("trimul")
-        assert not any(question.done() for question in asked), "the healthy one did not wait"
-        assert [question.result() <= LIMIT + 1 for question in asked] == [True] * 3
-    assert healthy.equals(kb.leaderboard("trimul"))
+        assert [question.result() < 2 * LIMIT for question in asked] == [True] * 3
     hub.faults.clear()
     assert engine.leaderboard("nvfp4_gemm").equals(kb.leaderboard("nvfp4_gemm"))
 
 
-def test_a_stalled_question_holds_up_no_other_about_the_same_file(engine: KernelBot, hub: LoopbackHub) -> None:
-    """Whoever asks for columns that are here already does not queue behind one who waits for others."""
+def test_a_stalled_question_holds_up_no_other(settings: Settings, hub: LoopbackHub, kb: KernelBot) -> None:
+    """Neither one about the same file whose columns are here already, nor one about another competition."""
+    engine = kbdash.connect(settings=replace(settings, query_seconds=60.0))
+    engine._database.wait_until_opened(60.0)
     known = engine.leaderboard("nvfp4_gemm")
     hub.counts.reset()
     hub.faults.hang(f"*{NVFP4}")
     with ThreadPoolExecutor(1) as pool:
-        stalled = pool.submit(failed_after, lambda: engine.submissions("nvfp4_gemm", text="a"))
+        stalled = pool.submit(engine.submissions, "nvfp4_gemm", text="a")
         while not hub.counts[NVFP4].requests:
             time.sleep(0.01)
         assert engine.leaderboard("nvfp4_gemm").equals(known)
-        assert not stalled.done()
-        assert stalled.result() <= LIMIT + 1
+        assert engine.leaderboard("trimul").equals(kb.leaderboard("trimul"))
+        assert not stalled.done(), "both answers came while it waits"
+        hub.faults.clear()
+        assert stalled.result().total == kb.submissions("nvfp4_gemm", text="a").total
+    engine.close()
 
 
 def test_who_waits_gets_the_failure_of_who_asked(engine: KernelBot, hub: LoopbackHub) -> None:
