@@ -4,8 +4,8 @@ python -m tests.mutants [part of a file name …]
 """
 
 import argparse
+import hashlib
 import os
-import random
 import re
 import subprocess
 import sys
@@ -19,9 +19,9 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.report import RESULTS, replace_section
-from tests.mutants.changes import Change, of_python, of_sql
+from tests.mutants.changes import Change, Place, of_python, of_sql, places_of
 from tests.mutants.python import try_python
-from tests.mutants.runs import ROOT, is_noticed, preload
+from tests.mutants.runs import ROOT, preload
 from tests.mutants.sql import try_sql
 
 HERE = Path(__file__).parent
@@ -58,28 +58,24 @@ def known_equal() -> frozenset[tuple[str, str, str]]:
 
 
 @cache
-def changes_of(file: Path) -> list[Change]:
+def changes_of(file: Path) -> list[Change] | list[Place]:
     """Every change of a file that is not known to be equal in effect."""
-    make = of_sql if file.suffix == ".sql" else of_python
+    make = of_sql if file.suffix == ".sql" else places_of
     return [change for change in make(file.read_text()) if not is_equal(file, change)]
 
 
-def is_equal(file: Path, change: Change) -> bool:
+def is_equal(file: Path, change: Change | Place) -> bool:
     """Whether a change is known to be equal in effect."""
     return (file.relative_to(ROOT).as_posix(), change.was, change.became) in known_equal()
 
 
 def tried(chosen: Sequence[Target]) -> Iterator[tuple[Path, Change, bool]]:
     """Every change of these targets with whether it was noticed."""
-    python = [target for target in chosen if target.files[0].suffix == ".py"]
     for target in chosen:
-        if target not in python:
+        if target.files[0].suffix == ".sql":
             yield from try_sql(target.files, target.tests, lambda file, change: not is_equal(file, change))
-    tests_of = {file: target.tests for target in python for file in target.files}
-    mutants = [(file, change) for file in tests_of for change in drawn(file)]
-    if mutants:
-        for file, change, noticed in try_python(mutants, sorted({test for target in python for test in target.tests})):
-            yield file, change, noticed or is_noticed(file, change.text, tests_of[file])
+        else:
+            yield from try_python([(file, change) for file in target.files for change in drawn(file)], target.tests)
 
 
 def most_of(file: Path) -> int:
@@ -89,8 +85,11 @@ def most_of(file: Path) -> int:
 
 
 def drawn(module: Path) -> list[Change]:
-    """Some changes of a module, the same ones every time."""
-    return random.Random(module.name).sample(changes_of(module), most_of(module))
+    """Some changes of a module, the same ones every time: an edit elsewhere in the module draws no other ones."""
+    text = module.read_text()
+    places = [place for place in places_of(text) if not is_equal(module, place)]
+    lots = {place: hashlib.md5(f"{place.was} {place.became}".encode()).digest() for place in places}
+    return of_python(text, sorted(places, key=lots.__getitem__)[: most_of(module)])
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,11 +13,19 @@ SWAPS: tuple[tuple[str, str, str], ...] = (
     ("extreme", r"\bmax\(", "min("),
     ("extreme", r"\barg_min\(", "arg_max("),
     ("extreme", r"\barg_max\(", "arg_min("),
+    ("extreme", r"\bgreatest\(", "least("),
+    ("extreme", r"\bleast\(", "greatest("),
+    ("mean", r"\bmedian\(", "avg("),
+    ("text", r"\bcontains\(", "starts_with("),
+    ("text", r"\bstarts_with\(", "contains("),
+    ("text", r"\blower\(", "("),
+    ("limit", r"\blimit [\w$]+", ""),
     ("bound", r"(?<![<>=!-])<(?![=>])", "<="),
     ("bound", r"<=", "<"),
     ("bound", r"(?<![<>=-])>(?!=)", ">="),
     ("bound", r">=", ">"),
     ("equality", r"(?<![<>=!:])=(?![=>])", "<>"),
+    ("equality", r"<>", "="),
     ("logic", r"\band\b(?! current| \d+ preceding| unbounded)", "or"),
     ("logic", r"\bor\b(?! replace)", "and"),
     ("logic", r"\bnot (?!null\b)", ""),
@@ -79,7 +88,8 @@ def _swapped(code: str) -> Iterator[tuple[int, int, str, str]]:
 
 def _dropped_conditions(code: str) -> Iterator[tuple[int, int, str, str]]:
     """Each condition after where, and, or, qualify, filter becomes true (after or: false)."""
-    for found in re.finditer(r"\b(where|and|or|qualify|filter \(where|when)\s+(?!replace|current|unbounded|\d)", code):
+    begins = r"\b(?:(where|and|or|qualify|when)\s+|filter \((?!where))(?!replace|current|unbounded|\d)"
+    for found in re.finditer(begins, code):
         end = _reach(code, found.end())
         end -= len(code[found.end() : end]) - len(code[found.end() : end].rstrip())
         if end > found.end():
@@ -157,11 +167,40 @@ OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
 CALLS = {"min": "max", "max": "min", "ceil": "floor", "floor": "ceil", "any": "all", "all": "any", "first": "last"}
 
 
-def of_python(text: str) -> list[Change]:
-    """Every single change that the rules make of a Python module."""
-    tree = ast.parse(text)
-    places = [(number, variant) for number, node in enumerate(ast.walk(tree)) for variant in range(_variants(node))]
-    return [_python_change(text, *place) for place in places]
+@dataclass(frozen=True)
+class Place:
+    """One change that can be made to a Python module: how it reads, and at which node of the tree it is."""
+
+    line: int
+    kind: str
+    was: str
+    became: str
+    node: int
+    variant: int
+
+
+def places_of(text: str) -> list[Place]:
+    """Every single change that the rules can make of a Python module; the changed texts cost far more."""
+    lines, tree = text.splitlines(), ast.parse(text)
+    declared = {id(node) for one in ast.walk(tree) if isinstance(one, ast.ClassDef) for node in _declared(one)}
+    return [
+        _place(lines, node, number, variant)
+        for number, node in enumerate(ast.walk(tree))
+        if id(node) not in declared
+        for variant in range(_variants(node))
+    ]
+
+
+def _declared(one: ast.ClassDef) -> Iterator[ast.AST]:
+    """What a decorator of a class declares (frozen, slots): the type checker looks after that."""
+    for decorator in one.decorator_list:
+        yield from ast.walk(decorator)
+
+
+def of_python(text: str, places: Iterable[Place] | None = None) -> list[Change]:
+    """The changes at these places of a Python module; all of them if none are named."""
+    chosen = places_of(text) if places is None else places
+    return [Change(one.line, one.kind, one.was, one.became, _changed(text, one)) for one in chosen]
 
 
 def _variants(node: ast.AST) -> int:
@@ -187,15 +226,18 @@ def _is_not(node: ast.AST) -> bool:
     return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
-def _python_change(text: str, number: int, variant: int) -> Change:
-    changed = ast.parse(text)
-    node = next(islice(ast.walk(changed), number, None))
-    before = ast.unparse(node).partition("\n")[0]
-    kind = _apply(node, variant)
-    after = ast.unparse(node).partition("\n")[0]
+def _place(lines: list[str], node: ast.AST, number: int, variant: int) -> Place:
+    changed = deepcopy(node)
+    kind = _apply(changed, variant)
+    before, after = (ast.unparse(one).partition("\n")[0] for one in (node, changed))
     line: int = node.lineno  # type: ignore[attr-defined]
-    was = f"{before} in: {text.splitlines()[line - 1].strip()}"
-    return Change(line, kind, was, after, ast.unparse(ast.fix_missing_locations(changed)))
+    return Place(line, kind, f"{before} in: {lines[line - 1].strip()}", after, number, variant)
+
+
+def _changed(text: str, place: Place) -> str:
+    tree = ast.parse(text)
+    _apply(next(islice(ast.walk(tree), place.node, None)), place.variant)
+    return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def _apply(node: ast.AST, variant: int) -> str:

@@ -11,12 +11,14 @@ import pytest
 from tests.mutants.changes import Change
 
 # Without the limit on the time of a test: processor time is bounded instead, and a busy machine is no failure.
-QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "timeout=0", "--no-header", "--tb=no")
-Tell = Callable[[Path, Change, bool], None]
+QUIET = (
+    "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "timeout=0", "--no-header", "--tb=no", "--assert=plain",
+)  # fmt: skip
+Tell = Callable[[Path, Change, bool | None], None]
 
 
-def told_by(tests: Sequence[str], plugin: Callable[[Tell], object]) -> Iterator[tuple[Path, Change, bool]]:
-    """Every change that the plugin tells of, with whether a test noticed it."""
+def told_by(tests: Sequence[str], plugin: Callable[[Tell], object]) -> Iterator[tuple[Path, Change, bool | None]]:
+    """Every change that the plugin tells of, with whether a test noticed it; None: it could not be tried there."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -36,7 +38,7 @@ def told_by(tests: Sequence[str], plugin: Callable[[Tell], object]) -> Iterator[
 def _run(tests: Sequence[str], plugin: Callable[[Tell], object], writing: int) -> None:
     with os.fdopen(writing, "wb") as answers:
 
-        def tell(file: Path, change: Change, noticed: bool) -> None:
+        def tell(file: Path, change: Change, noticed: bool | None) -> None:
             pickle.dump((file, change, noticed), answers)
             answers.flush()
 
@@ -45,6 +47,5 @@ def _run(tests: Sequence[str], plugin: Callable[[Tell], object], writing: int) -
             "mutants", phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
             derandomize=True, database=None, deadline=None,
         )  # fmt: skip
-        options = (*QUIET, "--assert=plain", "--hypothesis-profile=mutants")
-        code = pytest.main([*options, *tests], plugins=[plugin(tell)])
+        code = pytest.main([*QUIET, "--hypothesis-profile=mutants", *tests], plugins=[plugin(tell)])
     os._exit(0 if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) else 1)

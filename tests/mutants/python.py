@@ -1,7 +1,7 @@
 """Changed functions, tried out: the tests stay collected, and a forked process runs those that call the function.
 
-Which tests those are is seen in one run without any change. A change outside of functions cannot be made to a loaded
-module; whoever asks tries it, and one that nothing noticed, in a process that imports everything anew.
+Which tests those are is seen in one run without any change. What cannot be changed in a loaded module (a constant, a
+class) or nobody noticed (it may run when a module is imported) is tried in a process that imports everything anew.
 """
 
 import pickle
@@ -22,7 +22,7 @@ from _pytest.runner import runtestprotocol
 from tests.mutants.changes import Change
 from tests.mutants.child import Tell, told_by
 from tests.mutants.functions import Swap, swap_of
-from tests.mutants.runs import fails
+from tests.mutants.runs import fails, is_noticed
 
 Mutants = Sequence[tuple[Path, Change]]
 Code = tuple[str, str, int]
@@ -52,15 +52,20 @@ class Trials:
         quickest = sorted(range(len(seen)), key=lambda number: seen[number].seconds)
         for file, change in self._mutants:
             swap = swap_of(file, change.text)
-            tests = [session.items[n] for n in quickest if swap and _name(swap.loaded) in seen[n].called]
-            self._tell(file, change, swap is not None and fails(partial(_is_noticed, tests, swap)))
+            callers = [n for n in quickest if swap and _name(swap.loaded) in seen[n].called]
+            if swap and callers:
+                run = partial(_is_noticed, [session.items[n] for n in callers], swap)
+                noticed = fails(run, usual_seconds=sum(seen[n].seconds for n in callers))
+                self._tell(file, change, noticed or None)
+            else:
+                self._tell(file, change, None)
         return True
 
     def _seen(self, items: Sequence[pytest.Item]) -> list[Seen]:
         """What every test does as long as nothing is changed, found out in a process that ends with its threads."""
         with tempfile.TemporaryDirectory() as folder:
             answer = Path(folder) / "seen"
-            assert not fails(partial(self._watch, items, answer), is_bounded=False), "a test fails without any change"
+            assert not fails(partial(self._watch, items, answer)), "a test fails without any change"
             seen: list[Seen] = pickle.loads(answer.read_bytes())
             return seen
 
@@ -110,5 +115,6 @@ def _fails(items: Sequence[pytest.Item], number: int) -> bool:
 
 
 def try_python(mutants: Mutants, tests: Sequence[str]) -> Iterator[tuple[Path, Change, bool]]:
-    """Every one of these changes with whether a test noticed it in the loaded module."""
-    return told_by(tests, lambda tell: Trials(mutants, tell))
+    """Every one of these changes with whether a test noticed it."""
+    for file, change, noticed in told_by(tests, lambda tell: Trials(mutants, tell)):
+        yield file, change, is_noticed(file, change.text, tests) if noticed is None else noticed

@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,7 @@ import pytest
 from tests.mutants.child import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
-PROCESSOR_SECONDS = 60  # for the tests of one change: an endless loop is noticed, a busy machine is not
-SECONDS = 3600  # the same for one that waits forever
+SECONDS = 3600  # for the tests of one change, if they wait forever
 
 
 def put_in_place(file: Path, text: str) -> None:
@@ -40,20 +40,32 @@ def put_in_place(file: Path, text: str) -> None:
 
 def is_noticed(file: Path, text: str, tests: Sequence[str]) -> bool:
     """Whether these tests fail over the changed text, in a process that imports everything anew."""
-
-    def run() -> bool:
-        put_in_place(file, text)
-        return pytest.main([*QUIET, "-x", *tests]) != pytest.ExitCode.OK
-
-    return fails(run)
+    return fails(partial(_run, file, text, tests), usual_seconds=_usual_seconds(tuple(tests)))
 
 
-def fails(run: Callable[[], bool], *, is_bounded: bool = True) -> bool:
-    """What this tells in a forked process; true also where it raises, takes too long or ends the process."""
+def _run(file: Path, text: str, tests: Sequence[str]) -> bool:
+    put_in_place(file, text)
+    return pytest.main([*QUIET, "-x", *tests]) != pytest.ExitCode.OK
+
+
+@cache
+def _usual_seconds(tests: tuple[str, ...]) -> float:
+    """Processor time of these tests as long as nothing is changed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    assert not fails(partial(_run, ROOT, "", tests)), "a test fails without any change"
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def fails(run: Callable[[], bool], *, usual_seconds: float | None = None) -> bool:
+    """What this tells in a forked process; true also where it raises, ends the process or takes far longer than usual.
+
+    Processor time is bounded, so that an endless loop is noticed and a busy machine is not.
+    """
     child = os.fork()
     if not child:
-        if is_bounded:
-            resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
+        if usual_seconds is not None:
+            most = 20 + round(3 * usual_seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (most, most))
             signal.alarm(SECONDS)
         os._exit(_answer(run))
     _, status = os.waitpid(child, 0)

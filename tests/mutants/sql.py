@@ -146,4 +146,5 @@ def _bounded(seconds: int) -> Iterator[None]:
 
 def try_sql(files: Sequence[Path], tests: Sequence[str], wanted: Wanted) -> Iterator[tuple[Path, Change, bool]]:
     """Every wanted change of these files with whether a test noticed it; tried in a process of its own."""
-    return told_by(tests, lambda tell: Trials(files, wanted, tell))
+    for file, change, noticed in told_by(tests, lambda tell: Trials(files, wanted, tell)):
+        yield file, change, bool(noticed)

@@ -44,10 +44,40 @@ def in_words(answer: Answer, rows: Iterable[Row]) -> Answer:
     return [row | {"flags": texts[row["submission_id"], row["runner"], row["score"]]} for row in answer]
 
 
-def leaderboard(rows: Sequence[Row], scope: Scope, top: int | None = None) -> Answer:
+def in_order(rows: Answer, order: str | None) -> Answer:
+    """Rows by a column ("-" before it: descending), what is missing last; equal ones stay as they are."""
+    if order is None:
+        return rows
+    name = order.removeprefix("-")
+    known = [row for row in rows if row[name] is not None]
+    known.sort(key=lambda row: row[name].lower() if "name" in name else row[name], reverse=order.startswith("-"))
+    return known + [row for row in rows if row[name] is None]
+
+
+def leaderboard(
+    rows: Sequence[Row],
+    scope: Scope,
+    top: int | None = None,
+    *,
+    users: Sequence[str] = (),
+    find: str | None = None,
+    score: float | None = None,
+    order: str | None = None,
+) -> Answer:
+    """The first ranks, or five places on each side of somebody; besides, those next to a time and some users."""
     board = in_words(reference.leaderboard(rows, scope), rows)
-    ordered = sorted(board, key=lambda row: (row["runner"], row["rank"], last(row["submitted_at"]), row["user_id"]))
-    return [row for row in ordered if top is None or row["rank"] <= top]
+    board.sort(key=lambda row: (row["runner"], row["rank"], last(row["submitted_at"]), row["user_id"]))
+    is_there = find in {row["user_id"] for row in board}
+    kept = []
+    for field in grouped(board, lambda row: row["runner"]).values():
+        ahead = sum(row["ratio"] is not None and row["score"] <= (score or 0) for row in field)
+        beside = range(ahead - 2, ahead + 2) if score is not None else range(0)
+        own = next((place for place, row in enumerate(field) if row["user_id"] == find), None)
+        around = range(0) if own is None else range(own - 5, own + 6)
+        for place, row in enumerate(field):
+            is_near = place in around if is_there else top is None or row["rank"] <= top or place in beside
+            kept += [row] if is_near or row["user_id"] in users else []
+    return in_order(kept, order)
 
 
 def summary(rows: Sequence[Row], scope: Scope) -> Answer:
@@ -58,9 +88,9 @@ def standing(rows: Sequence[Row], scope: Scope, score: float) -> Answer:
     return [dict(zip(("rank", "of", "faster_than", "ties"), reference.standing(rows, score, scope), strict=True))]
 
 
-def records(rows: Sequence[Row], scope: Scope, board: Sequence[Row] | None = None) -> Answer:
+def records(rows: Sequence[Row], scope: Scope, board: Sequence[Row] | None = None, order: str | None = None) -> Answer:
     found = in_words(reference.records(rows, scope, board), rows)
-    return sorted(found, key=lambda row: (row["runner"], last(row["submitted_at"])))
+    return in_order(sorted(found, key=lambda row: (row["runner"], last(row["submitted_at"]))), order)
 
 
 def steps_of(moments: Sequence[float | None], steps: int) -> Callable[[float | None], int]:

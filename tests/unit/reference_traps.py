@@ -55,6 +55,7 @@ CLOSE_NAMES = ("sandra", "sandro", "Sandra K", "s" * 60 + "andra", "koxrij")
 """The last one has a likeness of exactly 0.8 to "korp"."""
 REVERSED = "reversed"
 BRIEF = "brief"
+PODIUM = "podium"
 
 
 def name_of(user: str, at: datetime | None) -> str | None:
@@ -135,6 +136,7 @@ def special_rows() -> list[dict[str, Any]]:
         *(row(4700, "7", leaderboard_id=597, problem_name="floored", score=score) for score in (1e-9, 4e-6)),
         row(4701, "8", leaderboard_id=597, problem_name="floored", score=4.27e-6),  # reported, and just not too fast
         *reversed_rows(),
+        *podium_rows(),
         # Boards of less than two seconds, and of less than one.
         *(row(4800 + n, "7", leaderboard_id=904, problem_name=BRIEF, runner=runner, score=(5 - n) * 1e-5,
               submission_time=MIDNIGHT + timedelta(seconds=seconds))
@@ -146,7 +148,10 @@ def special_rows() -> list[dict[str, Any]]:
 def reversed_rows() -> list[dict[str, Any]]:
     """A board with ties in time, id, score and rank, on which what comes first by the rules comes last in the file."""
     board = {"leaderboard_id": 903, "problem_name": REVERSED}
-    runs = ((8, "NVIDIA", 2e-5), (7, "NVIDIA", 4e-5), (7, "B200", 3e-5), (6, "NVIDIA", 5e-5))
+    runs = (
+        (8, "NVIDIA", 2e-5), (7, "NVIDIA", 4e-5), (7, "B200", 3e-5), (6, "NVIDIA", 5e-5), (5, "NVIDIA", 7e-5),
+        (5, "B200", 8e-5),
+    )  # fmt: skip
     return [
         row(4590, "7", **board, runner="A100", passed=False),  # a runner without any best
         row(4570, "42", **board, score=2e-5, submission_time=MIDNIGHT + HOUR),
@@ -156,6 +161,21 @@ def reversed_rows() -> list[dict[str, Any]]:
               submission_time=MIDNIGHT + 2 * HOUR)
           for user in "98" for code in (9, 8, 7, 6, 5, 4) for runner in ("NVIDIA", "B200")),
     ]  # fmt: skip
+
+
+def podium_rows() -> list[dict[str, Any]]:
+    """More people than stand beside somebody: three share each rank, some of them the time, and two are impossible."""
+    board = {"leaderboard_id": 905, "problem_name": PODIUM}
+    rows = [
+        row(4900 + place, f"p{place * 7 % 15:02}", **board, score=(2 + (place + 2) // 3) * 1e-5 if place < 13 else 1e-9,
+            submission_time=MIDNIGHT + place % 2 * HOUR)
+        for place in range(15)
+    ]  # fmt: skip
+    others = [
+        row(4920 + place, f"p{place:02}", **board, runner="B200", score=(9 - place) * 1e-5, submission_time=None)
+        for place in range(4)
+    ]
+    return [*reversed(rows), *others]
 
 
 def loose_rows() -> list[dict[str, Any]]:

@@ -163,8 +163,10 @@ def test_readers_of_ordinary_pages_do_not_wait_for_a_large_one(tmp_path: Path, m
 
     working, go_on = Event(), Event()
     unpack = cells._text_of_large
+    unpacked: list[object] = []
 
     def held(*page: object) -> object:
+        unpacked.append(page)
         working.set()
         go_on.wait(60)
         return unpack(*page)
@@ -179,6 +181,8 @@ def test_readers_of_ordinary_pages_do_not_wait_for_a_large_one(tmp_path: Path, m
         try:
             assert working.wait(60)
             assert pool.submit(reader.read, small, "code", 1).result(30) == b"b"
+            assert len(unpacked) == 1, "one at a time, or four readers take the memory of four pages"
         finally:
             go_on.set()
     assert [one.result()[:9] for one in slow] == [b"<row 001>", b"<row 002>", b"<row 001>", b"<row 003>"]
+    assert len(unpacked) == 3, "two who ask for one text share it"

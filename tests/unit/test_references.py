@@ -28,6 +28,7 @@ from tests.unit.reference_traps import (
     CROWD,
     FILES,
     LONG,
+    PODIUM,
     REPORTS,
     REVERSED,
     USERS,
@@ -147,6 +148,41 @@ def test_leaderboard(traps: KernelBot, rows: Data, scope: Scope) -> None:
         for top in (None, 2):
             expected = reference_boards.leaderboard(of(rows, problem), scope, top)
             ask(traps, "leaderboard", expected, problem=problem, top=top, **asked(scope))
+
+
+SELECTED: tuple[dict[str, Any], ...] = (
+    *({"find": f"p{place * 7 % 15:02}", "users": ("p03", "42")} for place in (0, 7, 8, 13)),
+    {"find": "p08", "top": 1}, {"find": "8", "top": 2}, {"find": "43", "top": 1, "users": ("7", "p09")},
+    *({"top": 1, "score": score} for score in (1e-6, 1.2e-5, 2.1e-5, 4e-5, 5.5e-5, 1.0)), {"score": 3e-5},
+)  # fmt: skip
+
+
+def test_part_of_a_leaderboard(traps: KernelBot, rows: Data) -> None:
+    for problem, values in product((PODIUM, BOARDS[730]), SELECTED):
+        expected = reference_boards.leaderboard(of(rows, problem), Scope(), **values)
+        ask(traps, "leaderboard", expected, problem=problem, **values)
+
+
+def orders_of(name: str) -> tuple[str, ...]:
+    return next(tuple(one.choices) for one in QUESTIONS[name].parameters if one.name == "order")
+
+
+def test_orders(traps: KernelBot, rows: Data) -> None:
+    podium = of(rows, PODIUM)
+    for order in orders_of("leaderboard"):
+        ask(
+            traps,
+            "leaderboard",
+            reference_boards.leaderboard(podium, Scope(), order=order),
+            problem=PODIUM,
+            order=order,
+        )
+    for order, problem in product(orders_of("records"), (BOARDS[730], BOARDS[598], REVERSED)):
+        expected = reference_boards.records(of(rows, problem), Scope(), order=order)
+        ask(traps, "records", expected, problem=problem, order=order)
+    for order in orders_of("overview"):
+        told = [reference_boards.in_order(reference_people.overview({slug: rows[slug]}), order) for slug in rows]
+        ask(traps, "overview", [row for one in told for row in one], order=order)
 
 
 def test_summary(traps: KernelBot, rows: Data, scope: Scope) -> None:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from kbdash.errors import DataUnavailable
-from kbdash.scrub import for_readers, without_secrets, without_user_info
+from kbdash.scrub import for_readers, has_user_info, without_secrets, without_user_info
 from kbdash.web import escape, logs
 
 PROXY = {"HTTP_PROXY": "http://user:p%40ss/w@rd@proxy.local:3128", "all_proxy": "socks5://me:sesame@127.0.0.1:1080"}
@@ -32,6 +32,11 @@ def test_the_secrets_of_the_environment_go_however_they_are_quoted() -> None:
     said = "could not use p@ss/w@rd nor p%40ss/w@rd, sesame or tok-en"
     left = without_secrets(said, {**PROXY, "HF_TOKEN": "tok-en"})
     assert left == "could not use … nor …, … or …"
+
+
+@pytest.mark.parametrize(("token", "left"), [("abcd", "so … it is"), ("abc", "so abc it is")])
+def test_a_token_too_short_to_be_one_is_a_word(token: str, left: str) -> None:
+    assert without_secrets(f"so {token} it is", {"HUGGING_FACE_HUB_TOKEN": f" {token} "}) == left
 
 
 @pytest.mark.parametrize(
@@ -78,6 +83,22 @@ def test_everything_else_stays(said: str) -> None:
 def test_an_address_can_be_linked_without_its_password() -> None:
     assert without_user_info("https://user:p@ss@hub.local/x") == "https://hub.local/x"
     assert without_user_info("https://hub.local/a@b") == "https://hub.local/a@b"
+
+
+@pytest.mark.parametrize(
+    ("address", "has"),
+    [
+        ("https://user@hub.local", True), ("https://hub.local/a@b", False),
+        ("http://user@[::1", True), ("http://[::1", False),
+    ],
+)  # fmt: skip
+def test_an_address_that_nobody_can_read_has_user_info_if_it_looks_so(address: str, has: bool) -> None:
+    assert has_user_info(address) == has
+
+
+def test_a_message_keeps_its_first_four_thousand_characters() -> None:
+    assert without_secrets("x" * 4000, {}) == "x" * 4000
+    assert without_secrets("x" * 4001, {}) == "x" * 4000 + "…"
 
 
 def test_a_long_message_is_cut_and_costs_no_time() -> None:

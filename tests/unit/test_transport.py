@@ -4,13 +4,18 @@ import asyncio
 import os
 import shutil
 import time
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Thread
+from urllib.parse import urlsplit
 
 import duckdb
 import httpx2
@@ -343,6 +348,73 @@ def test_a_broken_proxy_is_told_without_its_password_and_spares_local_sources(
     with pytest.raises(DataUnavailable) as failure:
         open_source(Settings(source=DATASET, endpoint="http://hub.invalid", cache=sample_cache))
     assert "hush" not in f"{failure.value} {failure.value.advice}"
+
+
+class _Proxy(BaseHTTPRequestHandler):
+    """Forwards requests of whoever knows the password; hub.test is the Hub of the test."""
+
+    known = "Basic " + b64encode(b"someone:h@sh").decode()
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        if self.headers["Proxy-Authorization"] != self.known:
+            self.send_error(407)
+            return
+        host = self.server.hub if address.netloc == "hub.test" else address.netloc  # type: ignore[attr-defined]
+        target = HTTPConnection(host)
+        target.request(self.command, f"{address.path}?{address.query}", headers={**self.headers, "Host": host})
+        answer = target.getresponse()
+        self.send_response(answer.status)
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(answer.read())
+        target.close()
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing on the terminal."""
+
+
+@contextmanager
+def proxy_to(hub: LoopbackHub) -> Iterator[str]:
+    """Host and port of a proxy in front of the Hub."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Proxy) as server:
+        server.hub = urlsplit(hub.endpoint).netloc  # type: ignore[attr-defined]
+        Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("proxy", "endpoint", "no_proxy", "is_read"),
+    [
+        ("http://someone:h%40sh@{}", "http://hub.test", "", True),
+        ("http://someone:wrong@{}", "http://hub.test", "", False),
+        ("http://127.0.0.1:1", None, "localhost,127.0.0.1", True),
+        ("http://127.0.0.1:1", None, "", False),
+    ],
+    ids=["password", "wrong password", "left out", "dead"],
+)
+def test_the_proxy_of_the_environment_is_used_with_its_password_unless_a_host_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, hub: LoopbackHub, tmp_path: Path,
+    proxy: str, endpoint: str | None, no_proxy: str, is_read: bool,
+) -> None:  # fmt: skip
+    with proxy_to(hub) as host:
+        for name, value in (("HTTP_PROXY", proxy.format(host)), ("NO_PROXY", no_proxy), ("ALL_PROXY", "")):
+            monkeypatch.setenv(name, value)
+            monkeypatch.setenv(name.lower(), value)
+        settings = replace(settings_of(hub, tmp_path), endpoint=endpoint or hub.endpoint, hub_seconds=10.0)
+        if is_read:
+            source = open_source(settings)
+            assert sum_of(source, TRIMUL) > 0
+            source.close()
+        else:
+            with pytest.raises(DataUnavailable) as failure:
+                open_source(settings)
+            assert "wrong" not in f"{failure.value} {failure.value.advice}"
 
 
 # --- ranges on disk ------------------------------------------------------------------------------------------------

@@ -142,6 +142,24 @@ def test_any_junk_parses_into_a_view_that_links(params: dict[str, list[str]], ki
     view.href("page", state).encode("ascii")
 
 
+def test_what_a_link_without_numbers_means() -> None:
+    defaults = {
+        (kind.__name__, name): default
+        for kind in VIEWS
+        for name, default, _ in view.params_of(kind)
+        if type(default) is int
+    }
+    assert defaults == {
+        ("CompetitionView", "page"): 1,
+        ("CompetitionView", "top"): 100,
+        ("LadderView", "top"): 15,
+        ("SearchView", "top"): 50,
+        ("StepsView", "percent"): 10,
+        ("StepsView", "top"): 50,
+        ("TrustView", "top"): 20,
+    }
+
+
 def test_defaults_make_an_empty_query() -> None:
     assert all(kind().query() == {} for kind in VIEWS)
 
