@@ -222,6 +222,21 @@ def strict(environment: pytest.MonkeyPatch, hub: LoopbackHub, tmp_path_factory: 
     return open_app
 
 
+def test_while_a_file_cannot_be_read_no_other_submission_is_taken_for_the_one_asked_for(
+    strict: Open, hub: LoopbackHub, kb: KernelBot
+) -> None:
+    hub.faults.fail(404, "*trimul_submissions.parquet")
+    app = strict("submission", id="1")
+    assert "Submission 1 cannot be looked up now." in plain(words(app))
+    app = strict("submission", id=str(ranked(kb, 2)["submission_id"]), runner=RUNNER)
+    assert healthy(app)
+    assert "may be another in trimul, which cannot be read now" in plain(words(app))
+    assert sent(app, CODE) is None
+    app.button(key="submission-choice-0").click().run()
+    assert sent(app, CODE) is not None
+    assert link(app)["competition"] == ["nvfp4"]
+
+
 def test_a_failing_hub_leaves_the_facts_and_heals(strict: Open, hub: LoopbackHub, kb: KernelBot) -> None:
     row = ranked(kb, 2)
     hub.faults.cut_after(200_000, "/cdn/*")
