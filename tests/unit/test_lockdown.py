@@ -320,7 +320,7 @@ def test_what_takes_too_long_is_stopped_and_the_next_question_answered(
 
 
 def test_what_needs_too_much_memory_is_stopped(sample_folder: Path, tmp_path: Path) -> None:
-    engine = kbdash.connect(sample_folder, settings=Settings(cache=tmp_path, memory_limit="40MB"))
+    engine = kbdash.connect(sample_folder, settings=Settings(cache=tmp_path, memory_limit="40MB", query_seconds=120.0))
     with pytest.raises(QueryTimeout, match="memory"):
         engine.sql("select count(distinct hash(range)) from range(20000000)")
     assert engine.sql("select 42 as a")["a"].tolist() == [42]
