@@ -2,12 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from re import _constants as sre_constants  # type: ignore[attr-defined]
+from re import _parser as sre_parser  # type: ignore[attr-defined]
 
 import re2
 
 from kbdash.errors import QueryRefused
 
 SHORTEST = 2
+_TELLING = 4  # a shorter part is in too many lines
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
@@ -21,10 +24,14 @@ class BadPattern(QueryRefused):
 
 @dataclass(frozen=True)
 class Pattern:
-    """What to look for in a line: plain text, or else a regular expression of RE2."""
+    """What to look for in a line: plain text, or else a regular expression of RE2.
+
+    `part` is a text that every match of the expression contains, if one is known: finding it is faster.
+    """
 
     text: str | None
     expression: str
+    part: str | None = None
 
 
 def parse_pattern(pattern: str, *, regex: bool = False, case: bool = True) -> Pattern:
@@ -44,7 +51,20 @@ def parse_pattern(pattern: str, *, regex: bool = False, case: bool = True) -> Pa
     if not regex:
         return Pattern(pattern if case else None, ("" if case else "(?i)") + re2.escape(pattern))
     _check_expression(pattern)
-    return Pattern(None, pattern if case else f"(?i){pattern}")
+    return Pattern(None, pattern, _part(pattern)) if case else Pattern(None, f"(?i){pattern}")
+
+
+def _part(pattern: str) -> str | None:
+    """The longest text that stands in the expression as it is, outside of groups, choices and repetitions."""
+    try:
+        parsed = sre_parser.parse(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return None  # what RE2 alone understands
+    if parsed.state.flags & (re.IGNORECASE | re.VERBOSE):
+        return None
+    signs = [chr(value) if kind is sre_constants.LITERAL else "\n" for kind, value in parsed]
+    longest = max("".join(signs).split("\n"), key=len)
+    return longest if len(longest) >= _TELLING else None
 
 
 def _check_expression(pattern: str) -> None:

@@ -47,8 +47,11 @@ class LineScanner:
         """The lines in which the pattern is found, in order."""
         if not len(self.texts):
             return np.empty(0, np.int64)
-        found = self._find(pattern.text.encode(), deadline) if pattern.text is not None else None
-        return self._match(pattern.expression, deadline) if found is None else found
+        known = pattern.text if pattern.text is not None else pattern.part
+        found = self._find(known.encode(), deadline) if known is not None else None
+        if found is None:
+            return self._match(pattern.expression, deadline)
+        return found if pattern.text is not None else self._match_among(found, pattern.expression)
 
     def _find(self, wanted: bytes, deadline: Deadline) -> Longs | None:
         """As `matching` for plain text; None when there are too many matches."""
@@ -58,13 +61,19 @@ class LineScanner:
             places.append(place)
             if len(places) % _LOOK_EVERY == 0:
                 deadline.check()
-                if len(places) > _MOST_FINDS:
+                # As many again in every stretch of this length would be too many.
+                if len(places) * len(self._blob) > _MOST_FINDS * (place + 1):
                     return None
             # Advance by one, not by its length: a match across the end of a line must not hide the next one.
             place = self._blob.find(wanted, place + 1)
         at = np.array(places, np.int64)
         line = np.searchsorted(self._offsets, at, side="right") - 1
         return np.unique(line[at + len(wanted) <= self._offsets[line + 1]])
+
+    def _match_among(self, lines: Longs, expression: str) -> Longs:
+        mask = pc.match_substring_regex(self.texts.take(pa.array(lines)), expression)
+        matching: Longs = lines[mask.to_numpy(zero_copy_only=False).astype(bool)]
+        return matching
 
     def _match(self, expression: str, deadline: Deadline) -> Longs:
         def match(start: int) -> Longs:

@@ -37,7 +37,8 @@ class State(NamedTuple):
 
 START = State()
 _GLUE = {PYTHON: "", CPP: "", ASM: " "}
-_PY_TOKEN = re.compile(r"#|\"\"\"|'''|\"|'|[()\[\]{}]|\\$")
+_PY_TOKEN = re.compile(r"#|\"\"\"|'''|\"|'|\\$")
+_BRACKET = re.compile(r"[()\[\]{}]")
 _CPP_TOKEN = re.compile(r"//|/\*|\"\"\"|'''|R\"[^\s()\\\"]{0,16}\(|\"|'(?:\\.|[^'\\])'|;|\\.")
 _STRING_END = {'"': re.compile(r'(?:[^"\\]|\\.)*"'), "'": re.compile(r"(?:[^'\\]|\\.)*'")}
 _PREFIX = re.compile(r"\s*[rRbBfFuU]{0,2}")
@@ -143,18 +144,15 @@ class Reading:
         if sign == "#":
             place, mark = self._to((self.outer,), end)
             return self._leave(place + 3) if mark else place
-        if sign.startswith("\\"):
-            self.joined = True
-            return end
         if sign[0] in "\"'":
             return self._python_string(sign, end)
-        self.depth = max(0, self.depth + (1 if sign in "([{" else -1))
-        self.zones[PYTHON].append(sign)
-        self.fresh = False
+        self.joined = True  # a backslash at the end of the line
         return end
 
     def _python_code(self, code: str) -> None:
         self.zones[PYTHON].append(code)
+        for bracket in _BRACKET.findall(code):
+            self.depth = max(0, self.depth + (1 if bracket in "([{" else -1))
         if _PY_ASM.search(code):
             self.duty = "asm"
         elif not self.duty and _PY_MESSAGE.search(code):

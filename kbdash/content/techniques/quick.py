@@ -25,7 +25,10 @@ _THREADS = 2
 _SAMPLE = 2000
 _MOST_COMMON = 8
 _COMMON_SHARE = 0.01
-_OPEN, _CLOSE = b"([{", b")]}"
+_FEW = 24  # lines, for which a loop is faster than an array
+_STEP = np.zeros(256, np.int8)
+_STEP[list(b"([{")], _STEP[list(b")]}")] = 1, -1
+_IS_BRACKET = _STEP != 0
 _COMMENT = {PYTHON: b"#", CPP: b"//"}
 _LOUD = {PYTHON: r"[\"'\\]", CPP: r"[\"'\\]|/\*"}
 _ENDS_A_STRING = r"\"\"\"|'''"
@@ -45,10 +48,24 @@ class QuickLines:
         joined = {name: np.concatenate([each[name] for each in facts]) for name in facts[0]}
         for zone, known in self._zones.items():
             known.loud, known.code, known.more = (joined[f"{zone} {name}"].tobytes() for name in _Zone.FACTS)
+            known.next = _next_of(joined[f"{zone} still"])
         self._talk_ends, self._remark, self._statement, self._ends = (
             joined[name].tobytes() for name in ("talk_ends", "remark", "statement", "ends")
         )
         self._net, self._floor = joined["net"], joined["floor"]
+
+    def skip(self, line: int, end: int, state: State) -> tuple[int, int]:
+        """The next line before `end` that must be read by itself, and the patterns of those before it, as bits.
+
+        Lines that are passed over leave the state as it is.
+        """
+        zone = self._zones.get(state.mode)
+        if zone is None or state.joined or state.comment or state.raw:
+            return line, 0
+        if state.duty and (state.mode == CPP or not state.depth):  # a semicolon or the end of the line ends it
+            return line, 0
+        stop = min(zone.next[line], end)
+        return stop, zone.together(line, stop) if stop > line else 0
 
     def read(self, line: int, state: State) -> tuple[int, State] | None:
         """The patterns of the line as bits, and the next state."""
@@ -65,7 +82,7 @@ class QuickLines:
         string = _holding(lines, _ENDS_A_STRING)
         long = _flags(pc.greater(pc.binary_length(lines), LONGEST_WORD))
         facts: Facts = {
-            "talk_ends": string | long | _flags(pc.match_substring(lines, "*/")),
+            "talk_ends": string | long | _holding(lines, r"\*/"),
             "remark": _holding(lines, r"^\s*#") * np.uint8(1) + _holding(lines, r"^\s*//") * np.uint8(2),
             "statement": _holding(lines, rf"^(?:{STATEMENT})"),
         }
@@ -75,10 +92,13 @@ class QuickLines:
             loud = _holding(lines, _LOUD[zone]) | long
             code = _without_comments(lines, zone, loud)
             facts |= known.facts(code, loud | _holding(code, STARTS_DUTY))
+            still = ~(facts[f"{zone} loud"] | facts[f"{zone} more"])
             if zone == PYTHON:
                 facts["net"], facts["floor"] = _brackets(code)
+                still &= (facts["net"] == 0) & (facts["floor"] == 0) & ~facts["statement"]
             else:
-                facts["ends"] = _flags(pc.match_substring(code, ";"))
+                facts["ends"] = _holding(code, ";")
+            facts[f"{zone} still"] = still
         return facts
 
     def _read_python(self, line: int, state: State) -> tuple[int, State] | None:
@@ -115,6 +135,7 @@ class _Zone:
     def __init__(self, lines: pa.Array, rules: Rules, zone: str) -> None:
         self._lines, self._rules, self._zone = lines, rules, zone
         self.loud = self.code = self.more = b""
+        self.next = memoryview(b"").cast("i")
         bits = dict(rules.expressions(zone))
         sample = lines.take(pa.array(np.linspace(0, len(lines) - 1, min(len(lines), _SAMPLE)).astype(np.int64)))
         shares = {each: float(_holding(sample, each).mean()) if len(sample) else 0.0 for each in bits}
@@ -143,10 +164,18 @@ class _Zone:
             return self._rules.patterns({self._zone: as_text(code)})
         return self._meaning[self.code[line]]
 
+    def together(self, first: int, last: int) -> int:
+        """The patterns of the lines first to last (exclusive), none of which is loud or has a rare pattern."""
+        if last - first < _FEW:
+            return self._meaning[reduce(or_, self.code[first:last])]
+        return self._meaning[int(np.bitwise_or.reduce(np.frombuffer(self.code, np.uint8)[first:last]))]
+
 
 def _without_comments(lines: pa.Array, zone: str, loud: Flags) -> pa.Array:
     """The lines up to a comment; loud ones may stay as they are."""
-    holds = _flags(pc.match_substring(lines, _COMMENT[zone])) & ~loud
+    holds = _holding(lines, _COMMENT[zone].decode()) & ~loud
+    if not holds.any():
+        return lines
     cut = pc.replace_substring_regex(lines.filter(pa.array(holds)), rf"(?s){_COMMENT[zone].decode()}.*", "")
     return pc.replace_with_mask(lines, pa.array(holds), cut)
 
@@ -172,19 +201,29 @@ def _flags(answer: pa.Array) -> Flags:
     return flags
 
 
+def _next_of(still: Flags) -> memoryview:
+    """Per line the next one, itself included, that is not still; the number of lines if there is none."""
+    at = np.where(still, len(still), np.arange(len(still)))
+    return memoryview(np.minimum.accumulate(at[::-1])[::-1].astype(np.int32).tobytes()).cast("i")
+
+
 def _brackets(lines: pa.Array) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
     """Per line the net bracket depth, and the depth behind it of a line that begins with none open."""
-    weight = np.zeros(256, np.int8)
-    weight[list(_OPEN)], weight[list(_CLOSE)] = 1, -1
+    net, floor = np.zeros(len(lines), np.int16), np.zeros(len(lines), np.int16)
     _, offsets, data = lines.buffers()
-    if not len(lines):
-        return np.empty(0, np.int16), np.empty(0, np.int16)
+    if not len(lines) or data is None:
+        return net, floor
     bounds = np.frombuffer(offsets, np.int64)[lines.offset : lines.offset + len(lines) + 1]
-    body = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]] if data is not None else np.empty(0, np.uint8)
-    sums = np.concatenate(([0], np.cumsum(weight[body], dtype=np.int32), [0]))
-    bounds = bounds - bounds[0]
-    # For reduceat: begin and end of each line. The last end is one behind the depths.
-    ranges = np.stack((bounds[:-1], bounds[1:] + 1), axis=1).ravel()
-    lowest = np.minimum.reduceat(sums, ranges)[::2] - sums[bounds[:-1]]
-    net = sums[bounds[1:]] - sums[bounds[:-1]]
-    return net.astype(np.int16), (net - lowest).astype(np.int16)
+    body = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
+    place = np.flatnonzero(_IS_BRACKET[body])
+    first = np.searchsorted(place, bounds - bounds[0])
+    some = np.flatnonzero(np.diff(first))  # lines with brackets
+    if not len(some):
+        return net, floor
+    sums = np.cumsum(_STEP[body[place]], dtype=np.int64)
+    begins, ends = first[some], first[some + 1]
+    before = np.concatenate(([0], sums))[begins]
+    lowest = np.minimum(np.minimum.reduceat(sums, begins) - before, 0)
+    net[some] = sums[ends - 1] - before
+    floor[some] = net[some] - lowest
+    return net, floor

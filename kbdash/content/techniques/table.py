@@ -31,6 +31,7 @@ _LENGTH_BITS = 31
 _RUN_BITS = 2 * _LENGTH_BITS
 _LENGTH_MASK = (1 << _LENGTH_BITS) - 1
 _LOOK_EVERY = 256
+_MOST_RUNS = 1 << 18
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
@@ -66,10 +67,10 @@ class TextReader:
         head, tail = _in_common(runs, last.runs)
         before, found = last.before[:head], last.found[:head]
         state = last.before[head] if head < len(last.before) else last.after
-        keys, at, shift = runs[head:].tolist(), head, len(last.runs) - len(runs)
+        at, shift = head, len(last.runs) - len(runs)
         # Behind the change the states are soon as they were, and then nothing more is new.
         while at < len(runs) and (at < len(runs) - tail or state != last.before[at + shift]):
-            more, after = self._run(keys[at - head], state)
+            more, after = self._run(int(runs[at]), state)
             before.append(state)
             found.append(more)
             state, at = after, at + 1
@@ -84,10 +85,17 @@ class TextReader:
         key = state << _RUN_BITS | run
         known = self._runs_read.get(key)
         if known is None:
-            begin, found, after = run >> _LENGTH_BITS, 0, state
-            for line in range(begin, begin + (run & _LENGTH_MASK)):
-                more, after = self._line(line, after)
+            line, found, after = run >> _LENGTH_BITS, 0, state
+            end = line + (run & _LENGTH_MASK)
+            while line < end:
+                line, more = self._quick.skip(line, end, self._states[after])
                 found |= more
+                if line < end:
+                    more, after = self._line(line, after)
+                    found |= more
+                    line += 1
+            if len(self._runs_read) >= _MOST_RUNS:
+                self._runs_read.clear()
             known = self._runs_read[key] = self._kept(found, after)
         return known
 
