@@ -138,6 +138,6 @@ def columns_of(unit: Unit, best: float, *, several: bool) -> tuple[Column, ...]:
             first="descending",
         ),
         Column("day", "Day of best", "day", "UTC", sort="submitted_at", first="descending", aside=True),
-        tables.trend_column("Best so far", "The user's best time over the life of the board"),
+        replace(tables.trend_column("Best so far", "The user's best time over the life of the board"), aside=True),
         Column("more", "More", "links", help="How this user got fast; keep a user in sight"),
     )  # fmt: skip
