@@ -4,15 +4,20 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from benchmarks.workers import STARTED
 from tests.hub import LoopbackHub
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one step took: seconds, requests and bytes at the Hub, and the process's peak memory so far."""
+    """What one step took: seconds, requests and bytes at the Hub, and the process's peak memory so far.
+
+    `whole` are the seconds since the process was started, imports included.
+    """
 
     name: str
     seconds: float
@@ -20,13 +25,15 @@ class Step:
     bytes: int
     peak_mb: float
     result: str
+    whole: float = 0.0
 
 
 def run_worker(hub: LoopbackHub, worker: str, *arguments: str, env: dict[str, str] | None = None) -> Iterator[Step]:
     """Steps of `python -m benchmarks.workers WORKER`, each counted at the Hub while nothing else runs."""
     command = [sys.executable, "-m", "benchmarks.workers", worker, hub.endpoint, *arguments]
+    environment = os.environ | (env or {}) | {STARTED: repr(time.time())}
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | (env or {})
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         assert process.stdin
         assert process.stdout

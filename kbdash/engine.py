@@ -21,6 +21,7 @@ from kbdash.content.verdicts import Verdict
 from kbdash.database.answer import answers, in_time
 from kbdash.database.connection import Database, prepared_connection
 from kbdash.database.console import CONTENT_PREFIX, MOST_ROWS, Bounds
+from kbdash.database.guard import check_statement
 from kbdash.database.queries import Questions
 from kbdash.database.questions import known, texts
 from kbdash.database.questions.parameters import Day, Scope
@@ -72,6 +73,7 @@ class KernelBot(Questions):
 
         Example: kb.sql("select runner, count(*) from submissions group by all")
         """
+        check_statement(text, rows)
         stores = self._content.folders() if CONTENT_PREFIX in text.lower() else {}
         return self._database.sql(text, bounds or Bounds(rows), stores)
 
@@ -80,6 +82,7 @@ class KernelBot(Questions):
 
         Example: kb.plain_sql("select count(*) from submissions")
         """
+        check_statement(text)
         return self._database.plain_sql(text, competitions)
 
     def chart(

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Literal
 
 import httpx2
-from huggingface_hub import HfApi, hf_hub_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
 
 from kbdash.content.layout import MANIFEST, PAGES, folder_name
@@ -123,6 +122,8 @@ class Download:
         self._has_directories.set()
 
     def _fetch(self) -> None:
+        from huggingface_hub import HfApi  # noqa: PLC0415  (a slow import that only a download needs)
+
         api = HfApi(endpoint=self._settings.endpoint, token=self._settings.token or False)
         info = api.dataset_info(self._repository, revision=self._revision, files_metadata=True)
         folder = folder_name(self._file)
@@ -144,6 +145,8 @@ class Download:
         self._fetch_files(rest, there, info.sha)
 
     def _fetch_files(self, names: Iterable[str], sizes: Mapping[str, int], revision: str | None) -> None:
+        from huggingface_hub import hf_hub_download  # noqa: PLC0415  (a slow import that only a download needs)
+
         for name in names:
             hf_hub_download(
                 self._repository,

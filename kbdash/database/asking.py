@@ -64,9 +64,9 @@ class Asker:
         end = self.deadline() if deadline is None else deadline
         return self._run(as_frame, text, parameters or {}, _Limits(end, read_seconds), about)
 
-    def table(self, text: str, *, deadline: float, about: str = "") -> pa.Table:
+    def table(self, text: str, *, deadline: float, about: str = "", read_seconds: float = math.inf) -> pa.Table:
         """As `run`, but an Arrow table."""
-        return self._run(_as_it_is, text, {}, _Limits(deadline), about)
+        return self._run(_as_it_is, text, {}, _Limits(deadline, read_seconds), about)
 
     def _run(
         self, shape: Callable[[pa.Table], T], text: str, parameters: Mapping[str, Any], limits: _Limits, about: str

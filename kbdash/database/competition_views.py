@@ -115,6 +115,15 @@ def rule_views(slug: str) -> Iterator[str]:
         yield f"create or replace view {view_of(what, slug)} as from {macro}({quoted(slug)})"
 
 
+def views_ahead(slug: str) -> Iterator[str]:
+    """The SQL of the views of a competition before its file is there: without rows, and with the same columns.
+
+    DuckDB binds each view when it is made, which takes longer over a file. Then only the view over the file is made.
+    """
+    yield f"create view {view_of('submissions', slug)} as from {view_of('submissions', EMPTY)}"
+    yield from rule_views(slug)
+
+
 def branches(competitions: Sequence[Competition]) -> str:
     """The SQL that adds these competitions to a view (union all)."""
     return "".join(f"\nunion all by name from {view_name(competition)}" for competition in competitions)
@@ -134,7 +143,15 @@ def parameters_of(question: str) -> frozenset[str]:
 def statements(
     competition: Competition, file: DataFile, columns: Mapping[str, str], *, address: str | None = None
 ) -> Iterator[str]:
-    """The SQL that makes the views of a competition over a file with these columns (name -> DuckDB type).
+    """The SQL that makes all views of a competition over a file, as `file_views`."""
+    yield from file_views(competition, file, columns, address=address)
+    yield from rule_views(competition.slug)
+
+
+def file_views(
+    competition: Competition, file: DataFile, columns: Mapping[str, str], *, address: str | None = None
+) -> Iterator[str]:
+    """The SQL that makes the views over a file with these columns (name -> DuckDB type).
 
     `address` is the location of the file for other programs, as SQL.
     """
@@ -147,7 +164,6 @@ def statements(
     }
     for template in SCHEMAS[competition.family].views:
         yield _filled(sql_text(template), names)
-    yield from rule_views(competition.slug)
 
 
 def no_shapes() -> str:

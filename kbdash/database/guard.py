@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from kbdash.errors import QueryRefused
+
 # The only table functions allowed: generators of rows, and the macros of ranking.sql. DuckDB's others read files, run
 # text as SQL, or change the process.
 TABLE_FUNCTIONS = frozenset(
@@ -25,6 +27,14 @@ ADVICE = "Ask one SELECT over the view submissions; the data are read only."
 # source it reads, and the expressions after it. Comments are not allowed: they could hide where a part ends.
 _PIVOT = re.compile(r"\s*pivot\s+(?P<source>.+?)\s+on\s+(?P<on>.+?)(\s+using\s+(?P<using>.+?))?"
                     r"(\s+group\s+by\s+(?P<keys>.+?))?\s*;?\s*", re.IGNORECASE | re.DOTALL)  # fmt: skip
+
+
+def check_statement(text: object, rows: object = 0) -> None:
+    """Raise QueryRefused for anything but a text and a number of rows."""
+    if not isinstance(text, str):
+        raise QueryRefused("A statement is a text.", advice=ADVICE)
+    if not isinstance(rows, int) or rows < 0:
+        raise QueryRefused("rows is a whole number, not below 0.", advice="Leave it out for as many as allowed.")
 
 
 def statements_to_check(text: str) -> list[str]:

@@ -24,6 +24,8 @@ who goes on needs them all."""
 RETRY_SECONDS = 60.0
 _SLICE_ROWS = 200_000
 """Rows copied by one statement: they take 300 bytes each until it ends, and a tenth or less once compressed."""
+_SPARE = 8 << 20
+"""Bytes that must be free to compress a slice."""
 _PACK_PAUSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 _log = logging.getLogger(__name__)
 
@@ -157,17 +159,22 @@ class Materialiser:
         """Compress what was copied; an error when all copies together exceed the limit.
 
         DuckDB cannot do it while a question reads another copy. If questions never pause, the rows stay uncompressed.
+        If it ran out of memory meanwhile, DuckDB would give up all copies, so it is not begun when little is left.
         """
+        if self._memory("(parse_formatted_bytes(current_setting('memory_limit')) - sum(memory_usage_bytes))") < _SPARE:
+            raise KbdashError("too little memory is left to compress the rows")
         for seconds in _PACK_PAUSES:
             time.sleep(seconds)
             with suppress(QueryRefused):
                 self._run(f"checkpoint {MATERIALISED}")
                 break
-        used = self._run(
-            "select sum(memory_usage_bytes)::bigint as n from duckdb_memory() where tag = 'IN_MEMORY_TABLE'"
-        )
-        if used["n"].tolist()[0] > self._limit:
+        if self._memory("sum(memory_usage_bytes) filter (tag = 'IN_MEMORY_TABLE')") > self._limit:
             raise KbdashError("the rows kept in memory would exceed their bound")
+
+    def _memory(self, what: str) -> int:
+        """Bytes of DuckDB's memory."""
+        used: int = self._run(f"select {what}::bigint as n from duckdb_memory()")["n"].tolist()[0]
+        return used
 
     def _slices(self, item: Attached, view: str) -> list[str]:
         if not SCHEMAS[item.competition.family].one_row_each:  # every slice would have to group the whole file

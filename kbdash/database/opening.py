@@ -1,14 +1,18 @@
 """Open one file: inspect it, describe its columns, create its views."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 
+import pyarrow as pa
+
 from kbdash.database.asking import Asker
-from kbdash.database.competition_views import Attached, location, statements, told
+from kbdash.database.competition_views import Attached, file_views, location, statements, told, views_ahead
 from kbdash.database.schema import holds_submissions, misfit
-from kbdash.dataset.model import DataFile
+from kbdash.database.workers import WORKERS
+from kbdash.dataset.model import Competition, DataFile
 from kbdash.dataset.source import Source
 from kbdash.deadline import reading
 from kbdash.errors import ContentChanged, CorruptData, KbdashError, UnsafeFile
@@ -37,6 +41,7 @@ class Opener:
         self._read_seconds = read_seconds
         self._inspect = inspect
         self._refused: dict[tuple[str, str], tuple[str, float]] = {}
+        self._seen: set[str] = set()
 
     def open(self, item: Attached, *, asked: bool = False) -> Attached | None:
         """The competition with its views made, or with the reason; None for a file that holds no submissions.
@@ -62,23 +67,49 @@ class Opener:
     def _opened(self, item: Attached, asked: bool) -> Attached | None:
         item = replace(item, file=self._source.bytes.listed_again(item.file.name))
         competition, file = item.competition, item.file
-        run = partial(
-            self._asker.run, deadline=self._asker.deadline(), about=file.name, read_seconds=self._read_seconds
-        )
+        bytes_ = self._source.bytes.open(file.name)
+        if asked:
+            self._meanwhile(bytes_.begin_end)
+        views = self._views_meanwhile(competition)
         with reading(self._asker.seconds, self._read_seconds):
             self._check(file)
-            if asked:
-                self._source.bytes.open(file.name).begin()
-        described = run(f"describe from read_parquet({location(file)})")
-        columns = dict(zip(described["column_name"], described["column_type"], strict=True))
+        if asked:
+            self._meanwhile(bytes_.begin)
+        columns = self._columns(file)
         if not competition.boards and not holds_submissions(columns):
             return None
         reason = misfit(columns, competition.family)
         if reason:
             return replace(item, opened=True, reason=f"{file.name} cannot be used: {reason}.")
-        for statement in statements(competition, file, columns):
-            run(statement)
+        self._run(file, ";\n".join(views(competition, file, columns)))
         return replace(item, opened=True, reason=None)
+
+    def _columns(self, file: DataFile) -> dict[str, str]:
+        """The columns of a file: name -> DuckDB type."""
+        described = self._run(file, f"describe from read_parquet({location(file)})").to_pydict()
+        return dict(zip(described["column_name"], described["column_type"], strict=True))
+
+    def _meanwhile(self, read: Callable[[], None]) -> None:
+        """Start to fetch bytes, or to load them from the disk."""
+        with reading(self._asker.seconds, self._read_seconds):
+            WORKERS.submit(partial(copy_context().run, read))
+
+    def _views_meanwhile(self, competition: Competition) -> Callable[..., Iterator[str]]:
+        """Make the views of the rule while the end of the file is on its way; returns what is to be made over it.
+
+        Only before a file of the catalog is opened for the first time: later a question may be reading the views, and
+        a file outside the catalog may hold anything.
+        """
+        if competition.slug in self._seen or not competition.boards:
+            return statements
+        self._seen.add(competition.slug)
+        self._asker.table(";\n".join(views_ahead(competition.slug)), deadline=self._asker.deadline())
+        return file_views
+
+    def _run(self, file: DataFile, text: str) -> pa.Table:
+        return self._asker.table(
+            text, deadline=self._asker.deadline(), about=file.name, read_seconds=self._read_seconds
+        )
 
     def _check(self, file: DataFile) -> None:
         """Inspect the file; an unsafe version is not inspected again for a while."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -56,7 +56,16 @@ class _Question:
 
 def resolve(dataset: str, revision: str | None, settings: Settings, client: HttpClient) -> Revision:
     """The revision as the Hub has it now; DataUnavailable, within `hub_seconds`, with the reason if it fails."""
-    info = _answer(_Question(dataset, revision, settings, client), {"blobs": "true"})
+    return asked_for(dataset, revision, settings, client)()
+
+
+def asked_for(dataset: str, revision: str | None, settings: Settings, client: HttpClient) -> Callable[[], Revision]:
+    """Ask for the revision; the function returned waits for it."""
+    answer = _asked_for(_Question(dataset, revision, settings, client), {"blobs": "true"})
+    return lambda: _revision(answer(), dataset, settings)
+
+
+def _revision(info: Mapping[str, Any], dataset: str, settings: Settings) -> Revision:
     try:
         commit = str(info["sha"])
         prefix = f"{settings.endpoint}/datasets/{quote(dataset)}/resolve/{commit}/"
@@ -93,7 +102,7 @@ async def _link(client: HttpClient, url: str, token: str | None) -> httpx2.Respo
 def latest_commit(dataset: str, revision: str | None, settings: Settings, client: HttpClient) -> str | None:
     """The commit the revision points to now, or None when the Hub does not answer."""
     try:
-        commit = _answer(_Question(dataset, revision, settings, client), {"expand": "sha"}).get("sha")
+        commit = _asked_for(_Question(dataset, revision, settings, client), {"expand": "sha"})().get("sha")
     except DataUnavailable:
         return None
     return str(commit) if commit else None
@@ -112,15 +121,18 @@ def _licence(info: Mapping[str, Any]) -> str | None:
     return str(named) if named else None
 
 
-def _answer(question: _Question, parameters: Mapping[str, str]) -> Mapping[str, Any]:
-    """The Hub's answer about a dataset, a JSON object."""
-    settings = question.settings
+def _asked_for(question: _Question, parameters: Mapping[str, str]) -> Callable[[], Mapping[str, Any]]:
+    """Ask the Hub about a dataset; the function returned waits for the answer, a JSON object."""
     if _offline():
         raise DataUnavailable("HF_HUB_OFFLINE is set, so the Hub is not asked.", advice="Unset it.")
-    expires = time.monotonic() + settings.hub_seconds
+    expires = time.monotonic() + question.settings.hub_seconds
+    body = submit(_asked(question, parameters, expires))
+    return lambda: _answer(body, expires, question.settings)
+
+
+def _answer(body: Future[bytes], expires: float, settings: Settings) -> Mapping[str, Any]:
     try:
-        body = wait(submit(_asked(question, parameters, expires)), expires)
-        found = json.loads(body)
+        found = json.loads(wait(body, expires))
     except TimeoutError:
         raise _too_slow(settings) from None
     except ValueError as error:

@@ -10,7 +10,6 @@ from kbdash.dataset import hub
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.http import RANGES, EarlyLink, HttpClient, Remote, SourceFiles, local_file
 from kbdash.dataset.model import DataFile
-from kbdash.dataset.sample import sample_folder
 from kbdash.errors import DataUnavailable
 
 Kind = Literal["hub", "folder", "sample"]
@@ -87,9 +86,10 @@ def _public_or_sample(settings: Settings) -> Source:
 
 def _hub(dataset: str, revision: str | None, settings: Settings) -> Source:
     client = HttpClient()
-    asked = {} if _knows_files(settings) else hub.ask_links(dataset, revision, settings, client)
     try:
-        found = hub.resolve(dataset, revision, settings, client)
+        answer = hub.asked_for(dataset, revision, settings, client)
+        asked = {} if _knows_files(settings) else hub.ask_links(dataset, revision, settings, client)
+        found = answer()
     except DataUnavailable:
         client.close()
         raise
@@ -119,6 +119,8 @@ def _knows_files(settings: Settings) -> bool:
 
 
 def _sample(settings: Settings, notice: str | None = None) -> Source:
+    from kbdash.dataset.sample import sample_folder  # noqa: PLC0415  (a slow import that only the sample needs)
+
     folder, elsewhere = sample_folder(settings.cache)
     files = _parquet_files(folder)
     prefix = _folder_prefix(folder)

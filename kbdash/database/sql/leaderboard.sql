@@ -7,20 +7,21 @@
 -- submissions = the user's tries on that runner. Missing values come last in every order.
 with placed as (
     select *,
-        row_number() over (partition by runner order by rank, submitted_at, user_id) as place,
+        rank_in(problem, runner, impossible, score) as rank,
+        gap_in(problem, runner, impossible, score) as gap,
+        ratio_in(problem, runner, impossible, score) as ratio,
+        place_in(problem, runner, impossible, score, submitted_at, user_id) as place,
         -- Who is faster or equal comes before a time; impossible times come last.
-        count(*) filter (ratio is not null and score <= $score) over (partition by runner) as ahead
-    from ranking($competition, $problem, $runner, $since, $until, $flagged, held := $facets)
-),
-around as (
-    select *,
-        place - max(place) filter (user_id = $find) over (partition by runner) as away,
+        count(*) filter (not impossible and score <= $score) over (partition by problem, runner) as ahead,
+        bool_or(user_id = $find) over (
+            partition by problem, runner order by impossible, score, submitted_at, user_id
+            rows between 5 preceding and 5 following) as near,
         bool_or(user_id = $find) over () as found
-    from placed
+    from bests($competition, $problem, $runner, $since, $until, $flagged, held := $facets)
 )
 select rank, user_name, user_id, runner, score, gap, ratio, submission_id, submitted_at, submissions, flags
-from around
-where case when found then abs(away) <= 5
+from placed
+where case when found then near
         else $top is null or rank <= $top or ($score is not null and place between ahead - 1 and ahead + 2) end
     or list_contains($users, user_id)
 order by

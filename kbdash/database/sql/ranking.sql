@@ -42,23 +42,22 @@ select
     counts and not impossible as eligible
 from submissions_of(in_competition);
 
--- The same with the flags of each. Their texts are built only for rows that have one: most have none.
+-- The same with the flags of each. They are listed once, and only for rows that have one: most have none.
 create or replace macro judging(in_competition) as table
 with rows as (
-    select
-        s.*,
-        coalesce(s.passed and (s.impossible or s.score < floor_of(s.leaderboard_id) or r.reports is not null), false)
-            as suspect,
-        r.reports
+    select s.*, floor_of(s.leaderboard_id) as board_floor, r.reports
     from counted(in_competition) s
     left join reports r on r.submission_id = s.submission_id and r.leaderboard_id = s.leaderboard_id
+),
+listed as (
+    select
+        * exclude (board_floor, reports),
+        case when passed and (impossible or score < board_floor or reports is not null)
+            then flag_list(score, board_floor, reports, runner) else [] end as flag_rows
+    from rows
 )
-select
-    * exclude (suspect, reports),
-    case when suspect then flag_list(score, floor_of(leaderboard_id), reports, runner) else [] end as flag_rows,
-    case when suspect then flag_text(flag_list(score, floor_of(leaderboard_id), reports, runner)) else '' end as flags,
-    flags <> '' as flagged
-from rows;
+select *, case when len(flag_rows) > 0 then flag_text(flag_rows) else '' end as flags, flags <> '' as flagged
+from listed;
 
 -- The judged rows: computed for each question, or a table once the competition is materialised.
 create or replace macro judged(in_competition) as table
@@ -136,18 +135,33 @@ select problem, runner, user_id, tries as submissions, unnest(best)
 from tried(in_competition, in_problem, in_runner, first_day, last_day, with_flagged, held := held)
 where runner is not null and best is not null;
 
--- The leaderboard: rank, gap to the previous rank, ratio to the best (both null for impossible scores).
+-- What a row of `bests` is among the others of its problem and runner: its rank, the gap to the previous rank and the
+-- ratio to the best (both null for impossible scores), and its place, which is a row's own. All windows have the same
+-- partitions, and orders that begin alike, so that DuckDB sorts once.
+create or replace macro rank_in(problem, runner, impossible, score) as
+rank() over (partition by problem, runner order by impossible, score);
+
+create or replace macro gap_in(problem, runner, impossible, score) as
+case when not impossible then score - max(score) over (
+    partition by problem, runner order by impossible, score
+    range between unbounded preceding and current row exclude group) end;
+
+create or replace macro ratio_in(problem, runner, impossible, score) as
+case when not impossible then
+    score / first_value(score) over (partition by problem, runner order by impossible, score) end;
+
+create or replace macro place_in(problem, runner, impossible, score, submitted_at, user_id) as
+row_number() over (partition by problem, runner order by impossible, score, submitted_at, user_id);
+
+-- The leaderboard.
 create or replace macro ranking(
     in_competition, in_problem, in_runner, first_day, last_day, with_flagged, held := null
 ) as table
 select
-    rank() over (partition by problem, runner order by impossible, score) as rank,
+    rank_in(problem, runner, impossible, score) as rank,
     *,
-    case when not impossible then score - max(score) over (
-        partition by problem, runner, impossible order by score
-        range between unbounded preceding and current row exclude group) end as gap,
-    case when not impossible then
-        score / min(score) filter (not impossible) over (partition by problem, runner) end as ratio
+    gap_in(problem, runner, impossible, score) as gap,
+    ratio_in(problem, runner, impossible, score) as ratio
 from bests(in_competition, in_problem, in_runner, first_day, last_day, with_flagged, held := held);
 
 -- A number as a key to sort by: negative for an order that starts with "-", so that what is missing stays last.

@@ -88,6 +88,10 @@ class ReadAhead(ByteSource):
         self.check_inside(offset, length)
         return self._composed(offset, offset + length) if length else b""
 
+    def begin_end(self) -> None:
+        """Start to fetch the end of the file."""
+        self._start(self._tail, expires_within(READ_SECONDS))
+
     def begin(self) -> None:
         """Start to fetch what a first question reads, if the end of the file (with the footer) is cached."""
         if self._held.get(self._content, self._tail) is not None:
