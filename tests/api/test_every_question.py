@@ -1,6 +1,7 @@
 """Every question, in every format, through the real server: the rows are those of the library."""
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tests.api import asked
 from tests.api.conftest import Ask
 
 
-@pytest.fixture(params=asked.NAMES)
+@pytest.fixture(params=asked.NAMES, scope="module")
 def told(request: pytest.FixtureRequest, kb: KernelBot, store: None) -> tuple[Any, dict[str, Any], pd.DataFrame]:
     """A question, its arguments, and what the library answers."""
     question = EVERY_QUESTION[request.param]
@@ -70,16 +71,22 @@ def test_headers_tell_commit_rows_and_file_name(ask: Ask, kb: KernelBot, told: A
         assert "kbdash-truncated" not in headers
 
 
-def test_duckdb_reads_them_over_http(server: str, told: Any) -> None:
-    question, arguments, frame = told
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB of somebody else, which can read over HTTP."""
     with duckdb.connect() as connection:
         package = Path(duckdb_extension_httpfs.__file__).parent
         connection.execute(f"load '{next(package.rglob('httpfs.duckdb_extension'))}'")
-        for reader, format_ in (("read_parquet", "parquet"), ("read_csv", "csv")):
-            link = server + address.path(question, arguments, format_)
-            answer = connection.execute(f"from {reader}($link)", {"link": link})
-            assert [column[0] for column in answer.description] == [column.name for column in question.columns]
-            assert len(answer.to_arrow_table()) == len(frame)
+        yield connection
+
+
+def test_duckdb_reads_them_over_http(server: str, told: Any, elsewhere: duckdb.DuckDBPyConnection) -> None:
+    question, arguments, frame = told
+    for reader, format_ in (("read_parquet", "parquet"), ("read_csv", "csv")):
+        link = server + address.path(question, arguments, format_)
+        answer = elsewhere.execute(f"from {reader}($link)", {"link": link})
+        assert [column[0] for column in answer.description] == [column.name for column in question.columns]
+        assert len(answer.to_arrow_table()) == len(frame)
 
 
 def test_synthetic_rows_say_so_in_every_body(ask_sample: Ask, told: Any) -> None:
