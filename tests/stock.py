@@ -12,7 +12,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def stock(cache: Path) -> Path:
     """The cache with a content store of every competition of the sample; KernelGuard is asked by those who need it."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
+    done = cache.parent / f"content-{run}.done"
     with FileLock(cache.parent / "content.lock"):
+        if done.exists():  # by another process of this run, or for another folder of tests
+            return cache
         subprocess.run(
             [sys.executable, "-m", "kbdash.content", "build", "--source", "sample", "--verdicts", "none"],
             cwd=ROOT,
@@ -20,4 +24,5 @@ def stock(cache: Path) -> Path:
             check=True,
             capture_output=True,
         )
+        done.touch()
     return cache

@@ -4,7 +4,13 @@ from xdist.scheduler import LoadScopeScheduling
 
 FOLDERS = ("e2e", "app", "api", "js", "content", "unit")
 # Files whose tests share something dear (a container, a server over another dataset, a page with Plotly in it).
-TOGETHER = ("test_container.py", "test_security.py", "test_charts_rendered.py")
+TOGETHER = (
+    "test_container.py",
+    "test_security.py",
+    "test_charts_rendered.py",
+    "test_hostile_readers.py",
+    "test_workers.py",
+)
 # The longest of a folder first, so that the workers end together; the others follow by name.
 FIRST = {
     "e2e": (*TOGETHER, "test_accessibility.py", "test_faults.py", "test_dashboard.py", "test_code.py"),

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
 
 from tests import browser as chromium
-from tests.e2e.serving import served
+from tests.e2e.serving import free_port, served
 from tests.stock import stock
 
 READY = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
@@ -50,14 +50,20 @@ def app(tmp_path_factory: pytest.TempPathFactory, sample_cache: Path) -> Iterato
         yield base
 
 
+@pytest.fixture(scope="session")
+def port() -> int:
+    """Where the cold dashboards of this process stand, one after the other: the browser knows their scripts by then."""
+    return free_port()
+
+
 @pytest.fixture
-def serve(tmp_path: Path, sample_cache: Path) -> Iterator[Serve]:
+def serve(tmp_path: Path, sample_cache: Path, port: int) -> Iterator[Serve]:
     """Start a cold dashboard of the test's own, with these variables; gives its base address."""
     with ExitStack() as stack:
 
         def start(**environ: str) -> str:
-            log = tmp_path / f"app-{len(list(tmp_path.glob('app-*')))}.log"
-            return stack.enter_context(served(log, {"KBDASH_CACHE": str(sample_cache)} | environ))
+            variables = {"KBDASH_CACHE": str(sample_cache)} | environ
+            return stack.enter_context(served(tmp_path / "app.log", variables, port))
 
         yield start
 

@@ -7,11 +7,14 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import SystemRandom
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 60
+START_SECONDS = 180  # many times what a quiet machine takes
+# Below those that the system gives to whoever connects, so that a port stays free until it is used.
+PORTS = range(20_000, 32_000)
 
 
 @contextmanager
@@ -66,8 +69,9 @@ def await_health(base: str, process: subprocess.Popen[bytes], log: Path) -> None
 
 
 def free_port() -> int:
-    """A port nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """A port nobody listens on now, and that nobody is given by chance."""
+    for port in SystemRandom().sample(PORTS, 100):
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"no port of {PORTS} is free")

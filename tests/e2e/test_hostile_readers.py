@@ -167,26 +167,6 @@ def test_messages_without_an_end_are_bounded(server: tuple[str, subprocess.Popen
         assert answer.read() == b"ok"
 
 
-def test_it_stops_within_seconds_under_load(tmp_path: Path, sample_cache: Path) -> None:
-    async def stopped(base: str, process: subprocess.Popen[bytes]) -> float:
-        attackers = [asyncio.create_task(flood_and_read(base)) for _ in range(5)]
-        await asyncio.sleep(3)
-        begin = time.monotonic()
-        process.terminate()
-        await asyncio.to_thread(process.wait, 30)
-        for attacker in attackers:
-            attacker.cancel()
-        await asyncio.gather(*attackers, return_exceptions=True)
-        return time.monotonic() - begin
-
-    environ = {"KBDASH_SOURCE": "sample", "KBDASH_CACHE": str(sample_cache)}
-    with started(tmp_path / "app.log", environ, public=True) as (base, process):
-        slow = socket.create_connection((urlsplit(base).hostname, urlsplit(base).port))
-        slow.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n")  # a request that is never finished
-        assert run(stopped(base, process)) < 12
-        slow.close()
-
-
 def test_with_256_file_descriptors_it_says_so_and_recovers(tmp_path: Path, sample_cache: Path) -> None:
     environ = {"KBDASH_SOURCE": "sample", "KBDASH_CACHE": str(sample_cache)}
     log = tmp_path / "app.log"
@@ -221,3 +201,24 @@ def test_with_256_file_descriptors_it_says_so_and_recovers(tmp_path: Path, sampl
         assert well
         assert "ulimit -n 65536" in log.read_text()
         assert "Traceback" not in log.read_text()
+
+
+def test_it_stops_within_seconds_under_load(server: tuple[str, subprocess.Popen[bytes]]) -> None:
+    """The last one here: the others need the server that this one stops."""
+
+    async def stopped(base: str, process: subprocess.Popen[bytes]) -> float:
+        attackers = [asyncio.create_task(flood_and_read(base)) for _ in range(5)]
+        await asyncio.sleep(3)
+        begin = time.monotonic()
+        process.terminate()
+        await asyncio.to_thread(process.wait, 30)
+        for attacker in attackers:
+            attacker.cancel()
+        await asyncio.gather(*attackers, return_exceptions=True)
+        return time.monotonic() - begin
+
+    base, process = server
+    slow = socket.create_connection((urlsplit(base).hostname, urlsplit(base).port))
+    slow.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n")  # a request that is never finished
+    assert run(stopped(base, process)) < 12
+    slow.close()

@@ -10,9 +10,8 @@ from tests.e2e.conftest import Open, Serve, settled
 from tests.hub import LoopbackHub
 
 
-def test_from_a_search_to_the_line_its_origin_its_relatives_and_a_diff(serve: Serve, open_page: Open) -> None:
-    base = serve(KBDASH_SOURCE="sample", KBDASH_CONTENT_BUILD="off")
-    page = open_page(f"{base}/search?q=tcgen05&problem=nvfp4_gemm")
+def test_from_a_search_to_the_line_its_origin_its_relatives_and_a_diff(app: str, open_page: Open) -> None:
+    page = open_page(f"{app}/search?q=tcgen05&problem=nvfp4_gemm")
     page.locator(".st-key-search-table td.code a, .st-key-search-table th.code a").first.click()
     page.wait_for_url(re.compile(r"/submission\?.*line=\d+"))
     expect(page.locator(".line.picked")).to_have_count(1)

@@ -9,13 +9,12 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import READY, Open, settled
 from tests.e2e.grid import press, table
-from tests.e2e.serving import free_port, served
+from tests.e2e.serving import served
 
 
 @pytest.fixture
-def restart(tmp_path: Path, sample_cache: Path) -> Iterator[Callable[[], str]]:
+def restart(tmp_path: Path, sample_cache: Path, port: int) -> Iterator[Callable[[], str]]:
     """Starts the dashboard, and each further time stops it first; always at the same address."""
-    port = free_port()
     with ExitStack() as running:
 
         def start() -> str:
@@ -32,12 +31,32 @@ def back(page: Page) -> None:
     settled(page)
 
 
-def test_every_click_works_after_a_restart(restart: Callable[[], str], open_page: Open) -> None:
+def test_every_page_comes_back_after_a_restart(restart: Callable[[], str], open_page: Open) -> None:
+    """One restart for three readers: on a board, before the code, and on a page that could not be drawn."""
     base = restart()
-    page = open_page(f"{base}/nvfp4")
-    expect(table(page, "leaderboard-table")).to_be_visible()
+    board = open_page(f"{base}/nvfp4")
+    expect(table(board, "leaderboard-table")).to_be_visible()
+    other = open_page(f"{base}/nvfp4?problem=nvfp4_gemm")
+    expect(table(other, "leaderboard-table")).to_be_visible()
+    empty = open_page(f"{base}/submission?id=999999999999")
+    expect(empty.locator("[class*=problem-box]")).to_be_visible()
     restart()
-    back(page)
+    back(board)
+    every_click_works(board, base)
+
+    back(other)
+    press(other, "leaderboard-table", 0)
+    expect(other.locator(".st-key-code .line").first).to_be_visible()
+    assert other.url.startswith(f"{base}/submission?id=")
+
+    back(empty)
+    empty.get_by_role("link", name="About").click()
+    expect(empty).to_have_url(f"{base}/about")
+    expect(empty.get_by_role("heading", name="About")).to_be_visible()
+
+
+def every_click_works(page: Page, base: str) -> None:
+    """Tabs, choices and the filters, each with its address."""
     page.get_by_role("tab", name="Progression").click()
     expect(page).to_have_url(f"{base}/nvfp4?tab=progression")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
@@ -51,25 +70,3 @@ def test_every_click_works_after_a_restart(restart: Callable[[], str], open_page
     page.get_by_role("tab", name="Leaderboard").click()
     expect(page).to_have_url(f"{base}/nvfp4?problem=nvfp4_gemm&flags=hide")
     expect(table(page, "leaderboard-table")).to_be_visible()
-
-
-def test_the_first_click_after_a_restart_opens_the_code(restart: Callable[[], str], open_page: Open) -> None:
-    base = restart()
-    page = open_page(f"{base}/nvfp4?problem=nvfp4_gemm")
-    expect(table(page, "leaderboard-table")).to_be_visible()
-    restart()
-    back(page)
-    press(page, "leaderboard-table", 0)
-    expect(page.locator(".st-key-code .line").first).to_be_visible()
-    assert page.url.startswith(f"{base}/submission?id=")
-
-
-def test_a_page_that_could_not_be_drawn_comes_back_too(restart: Callable[[], str], open_page: Open) -> None:
-    base = restart()
-    page = open_page(f"{base}/submission?id=999999999999")
-    expect(page.locator("[class*=problem-box]")).to_be_visible()
-    restart()
-    back(page)
-    page.get_by_role("link", name="About").click()
-    expect(page).to_have_url(f"{base}/about")
-    expect(page.get_by_role("heading", name="About")).to_be_visible()

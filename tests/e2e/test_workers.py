@@ -63,11 +63,12 @@ class Fleet:
         return time.monotonic() - begin
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, sample_cache: Path) -> Iterator[Fleet]:
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory, sample_cache: Path) -> Iterator[Fleet]:
     """Two workers over the sample."""
     proxy.executable()  # installed where it can be, else the test fails and says what to do
-    running = Fleet(tmp_path / "fleet.log", {"KBDASH_SOURCE": "sample", "KBDASH_CACHE": str(sample_cache)})
+    log = tmp_path_factory.mktemp("fleet") / "fleet.log"
+    running = Fleet(log, {"KBDASH_SOURCE": "sample", "KBDASH_CACHE": str(sample_cache)})
     try:
         await_health(running.base, running.process, running.log)
         running.await_both()
