@@ -254,6 +254,13 @@ def test_unticked_shapes_rank_again(sample: Open) -> None:
     assert table(app)["score"].tolist() != before
 
 
+def test_only_charts_with_a_time_axis_offer_how_far_it_reaches(sample: Open) -> None:
+    for problem, several in (("amd-fp8-mm", True), ("amd-gemm-rs", False)):
+        app = sample("amd-mi300", problem=problem, tab="hardware")
+        pickers = [item.key for item in app.segmented_control]
+        assert ("amd-mi300-runner" in pickers, "amd-mi300-span" in pickers) == (several, several)
+
+
 def test_the_two_dual_gemm_boards_are_paired(sample: Open) -> None:
     app = sample("nvfp4", problem="nvfp4_dual_gemm", tab="hardware")
     assert "Rank correlation" in words(app)

@@ -58,6 +58,23 @@ def test_the_quick_answer_is_that_of_the_lexer() -> None:
     assert answered > 1000
 
 
+def test_lines_that_are_skipped_leave_the_state_and_have_the_patterns_told() -> None:
+    chance = random.Random(5)
+    lines = [some_line(chance) for _ in range(1500)]
+    quick = QuickLines(pa.array(lines, pa.large_binary()), rules())
+    skipped = 0
+    for first in range(len(lines)):
+        before = some_state(chance)._replace(joined=False, comment=False, raw="")
+        stop, told = quick.skip(first, min(first + chance.randint(1, 40), len(lines)), before)
+        state, found = before, 0
+        for line in lines[first:stop]:
+            zones, state = read_line(as_text(line), state)
+            found |= rules().patterns(zones)
+        assert (state, found) == (before, told)
+        skipped += stop - first
+    assert skipped > 100
+
+
 @pytest.mark.parametrize("lines", [[b"(", b""], [b""], [b"", b"]", b"", b""]])
 def test_empty_lines_at_the_end_are_lines_too(lines: list[bytes]) -> None:
     quick = QuickLines(pa.array(lines, pa.large_binary()), rules())

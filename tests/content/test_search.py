@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -212,3 +213,25 @@ def test_patterns_that_say_nothing_get_a_hint(pattern: str, regex: bool) -> None
 
 def test_a_backslash_before_an_n_is_no_newline() -> None:
     assert parse_pattern(r"a\\nb", regex=True).expression == r"a\\nb"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [
+        (r"tl\.load\(\w+_ptr \+ warp", "_ptr + warp"), (r"\bconst int b_\w+ = ", "const int b_"), ("abcde?f", "abcd"),
+        ("abcd|efgh", None), ("(abcd)+", None), ("abc{,3}defg", "defg"), ("(?i)hello", None), (r"\Qa.b.c\E", None),
+        ("x(?i:abcd)yzzz", "yzzz"), ("a.c", None), ("abcde|abcdf", "abcd"), ("(?:abcd)?efgh", "efgh"),
+        ("[abcd]efg", None), ("w\u00f6rter.", "w\u00f6rter"), ("(?:abcd){0}efghi", "efghi"),
+    ],
+)  # fmt: skip
+def test_the_part_that_every_match_contains(pattern: str, part: str | None) -> None:
+    assert parse_pattern(pattern, regex=True).part == part
+    assert parse_pattern(pattern, regex=True, case=False).part is None
+
+
+def test_expressions_with_a_part_find_what_re_finds() -> None:
+    lines = [b"load(a_ptr + warp)", b"load(a_ptr - warp)", b"_ptr + warp", b"LOAD(a_ptr + warp)", b"", b"abcd{,3}efgh"]
+    scanner = LineScanner(b"".join(lines), pa.array(lines, pa.large_binary()))
+    for pattern in (r"load\(\w+_ptr \+ warp", r"^_ptr \+", r"_ptr \+ warp$", "abcde?f?", r"warp\)?$"):
+        found = scanner.matching(parse_pattern(pattern, regex=True), Deadline(60)).tolist()
+        assert found == [at for at, line in enumerate(lines) if re.search(pattern, line.decode())]

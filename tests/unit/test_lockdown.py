@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -285,6 +286,15 @@ def test_after_all_that_the_data_are_what_they_were(locked: KernelBot, kb: Kerne
     everything = "select competition, count(*) as n, max(submission_id) as m from submissions group by all order by 1"
     assert locked.sql(everything).equals(kb.sql(everything))
     assert locked.leaderboard("trimul").equals(kb.leaderboard("trimul"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "rows"), [(-1, 1), (None, 1), ("select 1", -1), ("select 1", "1"), ("select 1", 2.5)]
+)
+def test_what_is_no_statement_is_told_as_that(locked: KernelBot, statement: Any, rows: Any) -> None:
+    with pytest.raises(QueryRefused) as told:
+        locked.sql(statement, rows)
+    assert told.value.advice
 
 
 def test_nothing_after_a_nul_is_run(locked: KernelBot) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 import kbdash
+from kbdash.database import materialising
 from kbdash.database.materialising import Materialiser
 from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
@@ -109,6 +110,19 @@ def test_days_that_cannot_be_added_up_are_no_failure_of_a_question(
         raise KbdashError("no room")
 
     monkeypatch.setattr(Materialiser, "_copy_days", fails)
+    engine = kbdash.connect(settings=Settings(source=str(sample_folder), cache=tmp_path))
+    with worth(True):
+        engine.leaderboard("nvfp4_gemm")
+        assert days_kept(engine) == 0
+        assert engine.leaderboard("nvfp4_gemm").equals(kb.leaderboard("nvfp4_gemm"))
+    engine.close()
+
+
+def test_rows_are_not_compressed_when_hardly_any_memory_is_left(
+    kb: KernelBot, sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compression that ran out of memory would invalidate every copy for the rest of the process."""
+    monkeypatch.setattr(materialising, "_SPARE", 1 << 50)
     engine = kbdash.connect(settings=Settings(source=str(sample_folder), cache=tmp_path))
     with worth(True):
         engine.leaderboard("nvfp4_gemm")
