@@ -6,12 +6,14 @@ A rank is one more than the number of users with a faster best at that moment, a
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 Entry = tuple[float, int, str]
+Array = np.ndarray[Any, Any]
+_OBJECTS = ("user_id", "user_name", "submitted_at", "rank", "submission_id")
 
 CHANGES = ("user_id", "at", "rank", "before", "by_id", "by_name", "submission_id", "score")
 LANES = ("place", "user_id", "user_name", "since", "until", "submission_id", "score")
@@ -38,7 +40,8 @@ def rank_changes(bests: pd.DataFrame, users: Iterable[str]) -> pd.DataFrame:
     `bests` is the frame of `ranks_then`. `before` is the rank until then (null at first); `by_id` is null when the
     user's own submission made the change, which is then `submission_id`.
     """
-    rows = [row for user in dict.fromkeys(users) for row in _changes_of(bests, user)]
+    columns = _Columns.of(bests)
+    rows = [row for user in dict.fromkeys(users) for row in _changes_of(columns, user)]
     changes = pd.DataFrame(rows, columns=list(CHANGES))
     return changes.assign(at=pd.to_datetime(changes["at"], utc=True)).astype({"rank": "Int64", "before": "Int64"})
 
@@ -88,19 +91,36 @@ def _boards(bests: pd.DataFrame) -> Iterator[list[Entry]]:
         yield board
 
 
-def _changes_of(bests: pd.DataFrame, user: str) -> Iterator[tuple[Any, ...]]:
-    ids, names = bests["user_id"].to_numpy(dtype=object), bests["user_name"].to_numpy(dtype=object)
-    at, ranks, submissions = bests["submitted_at"], bests["rank"].tolist(), bests["submission_id"].tolist()
-    scores, previous = bests["score"].to_numpy(dtype=float), bests["previous"].to_numpy(dtype=float, na_value=np.nan)
-    before = np.where(np.isnan(previous), np.inf, previous)
+class _Columns(NamedTuple):
+    """The columns of personal bests as arrays, made once for all users; `before` is infinite without a previous."""
+
+    ids: Array
+    names: Array
+    at: Array
+    ranks: Array
+    submissions: Array
+    scores: Array
+    before: Array
+
+    @classmethod
+    def of(cls, bests: pd.DataFrame) -> Self:
+        """Those of a frame of `ranks_then`."""
+        ids, names, at, ranks, submissions = (bests[name].to_numpy(dtype=object) for name in _OBJECTS)
+        previous = bests["previous"].to_numpy(dtype=float, na_value=np.nan)
+        before = np.where(np.isnan(previous), np.inf, previous)
+        return cls(ids, names, at, ranks, submissions, bests["score"].to_numpy(dtype=float), before)
+
+
+def _changes_of(bests: _Columns, user: str) -> Iterator[tuple[Any, ...]]:
+    ids, names, at, ranks, submissions, scores, before = bests
     rank: int | None = None
-    for here, following in pairwise([*np.flatnonzero(ids == user).tolist(), len(bests)]):
+    for here, following in pairwise([*np.flatnonzero(ids == user).tolist(), len(ids)]):
         if rank != ranks[here]:
-            yield user, at.iloc[here], ranks[here], rank, None, None, submissions[here], scores[here]
+            yield user, at[here], ranks[here], rank, None, None, submissions[here], scores[here]
         rank = ranks[here]
         later = slice(here + 1, following)
         # Users who were not ahead and now are have passed; a tie is not ahead.
         passing = (scores[later] < scores[here]) & (before[later] >= scores[here])
         for place in (here + 1 + np.flatnonzero(passing)).tolist():
-            yield user, at.iloc[place], rank + 1, rank, ids[place], names[place], submissions[place], scores[place]
+            yield user, at[place], rank + 1, rank, ids[place], names[place], submissions[place], scores[place]
             rank += 1
