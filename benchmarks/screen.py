@@ -29,7 +29,7 @@ VALUE_FIELDS: Mapping[str, str] = {
     "text_input": "string_value",
 }
 TABLE = "table"  # a table of ours; it offers the queries of its links to source codes
-_CODE = re.compile(r'submission\?(id=[^"\\]+)')
+_CODE = re.compile(rb'submission\?(id=[^"\\]+)')
 # Boxes in which the app says that something failed (kbdash/web/widgets.py); an empty result is none.
 FAILURE_BOXES = ("problem-box", "unexpected-box")
 
@@ -86,9 +86,9 @@ class Screen:
             self.failures.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "plotly_chart":
             self.charts[_key(element.plotly_chart.id) or self._inside(place)] = element.plotly_chart.spec
-        elif kind == "bidi_component" and (queries := _CODE.findall(element.bidi_component.json)):
+        elif kind == "bidi_component" and (queries := _CODE.findall(element.bidi_component.bytes)):
             id_ = element.bidi_component.id
-            self.widgets[_key(id_) or id_] = Widget(id_, TABLE, fragment, tuple(queries))
+            self.widgets[_key(id_) or id_] = Widget(id_, TABLE, fragment, tuple(query.decode() for query in queries))
         if kind in VALUE_FIELDS:
             proto = getattr(element, kind)
             if name := _key(proto.id):

@@ -68,11 +68,11 @@ def said_in(method: Callable[..., object], *args: object, **kwargs: object) -> t
     question: Question | None = getattr(method, "question", None)
     if question is None:
         return (*args, *sorted((name, _hashable(value)) for name, value in kwargs.items()))
-    given = question.signature.bind(None, *args, **kwargs).arguments
+    given = dict(zip((parameter.name for parameter in question.asks), args, strict=False)) | kwargs
     return tuple(
-        (parameter.name, _hashable(given[parameter.name]))
+        (parameter.name, value)
         for parameter in question.parameters
-        if parameter.name in given and _hashable(given[parameter.name]) != parameter.default
+        if parameter.name in given and (value := _hashable(given[parameter.name])) != parameter.default
     )
 
 

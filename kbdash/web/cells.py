@@ -86,10 +86,10 @@ def table(
     }
 
 
-def as_json(frame: pd.DataFrame, columns: tuple[Column, ...], caption: str, refs: str = "", emphasis: str = "") -> str:
+def as_json(frame: pd.DataFrame, columns: tuple[Column, ...], caption: str, refs: str, emphasis: str) -> bytes:
     """The same as JSON for the browser, made once for all readers."""
     made = table(frame, columns, caption=caption, refs=refs, emphasis=emphasis)
-    return json.dumps(made, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def column_cells(frame: pd.DataFrame, column: Column) -> dict[str, Any]:

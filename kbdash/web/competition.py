@@ -195,7 +195,7 @@ def _tab(scene: Scene, tab: str, asked: CompetitionView) -> None:
     if view.scope != asked.scope:
         st.rerun()
     now = scene.with_view(view)
-    with widgets.boundary(f"{tab}-problem"), run_slots.run_slot():
+    with widgets.boundary(f"{tab}-problem"), run_slots.run_slot(), session.held(session.engine()):
         if tab != "leaderboard" or not layout.wide():
             _SHOW[tab](now)
             return

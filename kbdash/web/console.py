@@ -82,7 +82,7 @@ def _answer(view: SqlView, text: str) -> None:
 
 def _take(view: SqlView, text: str) -> None:
     if view.text:
-        share.copy_link(view, key="sql")
+        share.copy_links(view, key="sql")
     kb = engine()
     with st.popover("Download", key="sql-download"):
         st.caption(f"All rows of the answer. One of more than {MOST_ROWS:,} rows or 100 MB is refused: narrow it down.")

@@ -66,9 +66,11 @@ def _more(scene: Scene) -> None:
     with st.popover(f"Filters ({active})" if active else "Filters", icon=":material/tune:", key="filters"):
         _pins(scene)
         first, last = st.columns(2)
-        first.date_input("From (UTC day)", format="YYYY-MM-DD", **state.control("since", view.since))
+        # Without `value`, Streamlit goes through all of the session's state to find out what kind of value there is.
+        first.date_input("From (UTC day)", None, format="YYYY-MM-DD", **state.control("since", view.since))
         last.date_input(
             "To (UTC day)",
+            None,
             format="YYYY-MM-DD",
             help="The ranking as it stood at the end of that day.",
             **state.control("until", view.until),

@@ -1,5 +1,6 @@
-"""The search for people and boards, available on every page, and the keyboard shortcuts."""
+"""What every page needs in the browser: the search for people and boards, the keys, the address, the window's width."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,14 +8,15 @@ import streamlit as st
 
 from kbdash.dataset.model import Competition
 from kbdash.view import CompetitionView, href
-from kbdash.web import state, table
+from kbdash.web import layout, state, table
 
 STATIC = Path(__file__).resolve().parent / "static"
+_PARTS = ("history", "plain_copy", "viewport", "keyboard", "frame")
 _search = st.components.v2.component(
     "kbdash_search",
     html=(STATIC / "keyboard.html").read_text("utf-8"),
     css=(STATIC / "keyboard.css").read_text("utf-8"),
-    js=(STATIC / "keyboard.js").read_text("utf-8"),
+    js="".join((STATIC / f"{name}.js").read_text("utf-8") for name in _PARTS),
 )
 
 
@@ -25,11 +27,18 @@ def show(competitions: Sequence[Competition]) -> None:
         # Input from the browser is validated like a link.
         state.follow(str(st.session_state["search"]["follow"]))
 
-    data = {
-        "boards": state.remember("boards", tuple(competitions), boards),
-        "root": table.root(st.context.url, state.page()),
-    }
-    _search(key="search", data=data, on_follow_change=follow)
+    settings = {"root": table.root(st.context.url, state.page()), "wide": layout.wide()}
+    data = table.as_bytes(settings, state.remember("boards", tuple(competitions), boards_json))
+    _search(key="search", data=data, on_follow_change=follow, on_wide_change=_take_wide)
+
+
+def _take_wide() -> None:
+    layout.take_wide(bool(st.session_state["search"]["wide"]))
+
+
+def boards_json(competitions: Sequence[Competition]) -> bytes:
+    """The boards as the browser gets them."""
+    return json.dumps(boards(competitions)).encode()
 
 
 def boards(competitions: Sequence[Competition]) -> list[dict[str, str]]:

@@ -22,9 +22,6 @@ STATIC = Path(__file__).resolve().parent / "static"
 # Read once: Streamlit would read, hash and store the files in every run.
 _ICON = f"data:image/png;base64,{b64encode((STATIC / 'icon.png').read_bytes()).decode()}"
 _STYLE = f"<style>{css_variables()}{(STATIC / 'style.css').read_text('utf-8')}</style>"
-_history = st.components.v2.component("kbdash_history", js=(STATIC / "history.js").read_text("utf-8"))
-_plain_copy = st.components.v2.component("kbdash_plain_copy", js=(STATIC / "plain_copy.js").read_text("utf-8"))
-_viewport = st.components.v2.component("kbdash_viewport", js=(STATIC / "viewport.js").read_text("utf-8"))
 _WIDE = "_wide"
 
 
@@ -80,9 +77,6 @@ def footer(kb: KernelBot) -> None:
     facts.append(f"kbdash {kbdash.__version__}")
     with st.container(key="footer"):
         st.caption(" · ".join(facts))
-        _history(key="history")
-        _plain_copy(key="plain-copy")
-        _viewport(key="viewport", data={"wide": wide()}, on_wide_change=_take_wide)
 
 
 def wide() -> bool:
@@ -90,8 +84,9 @@ def wide() -> bool:
     return bool(st.session_state.get(_WIDE))
 
 
-def _take_wide() -> None:
-    st.session_state[_WIDE] = bool(st.session_state["viewport"]["wide"])
+def take_wide(reported: bool) -> None:
+    """Remember what the browser reported, from a callback."""
+    st.session_state[_WIDE] = reported
 
 
 def _sample_banner(source: Source) -> None:

@@ -3,6 +3,8 @@
 import logging
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -13,6 +15,7 @@ from kbdash.web.engines import Engines
 _NUMBER = "_engine_number"
 _ASKED_AT = "_engine_asked_at"
 _log = logging.getLogger(__name__)
+_run = threading.local()
 
 
 @dataclass
@@ -23,11 +26,23 @@ class _Watch:
     asking: threading.Lock = field(default_factory=threading.Lock)
 
 
-def engine() -> KernelBot:
-    """The engine of this session; it stays at the revision the reader first saw until they ask for another.
+@contextmanager
+def held(kb: KernelBot) -> Iterator[None]:
+    """Everything that this thread computes inside the block is about this engine, without looking it up again."""
+    before, _run.kb = getattr(_run, "kb", None), kb
+    try:
+        yield
+    finally:
+        _run.kb = before
 
-    The session stores only its number, so that an idle tab does not keep an engine alive.
-    """
+
+def engine() -> KernelBot:
+    """The engine of this session; it stays at the revision the reader first saw until they ask for another."""
+    return getattr(_run, "kb", None) or _looked_up()
+
+
+def _looked_up() -> KernelBot:
+    """The session stores only the engine's number, so that an idle tab does not keep an engine alive."""
     number, asked_at = st.session_state.get(_NUMBER), st.session_state.pop(_ASKED_AT, None)
     if number is not None and asked_at is None:
         opened = engines().get(number)

@@ -4,6 +4,7 @@ import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -47,16 +48,21 @@ def full_link(path: str, view: View) -> str:
     return root + href(path, view)
 
 
-def copy_link(view: View, *, key: str) -> None:
-    """A button that copies the link of what is shown; where the browser refuses, the link appears as text."""
-    link = full_link(state.page(), view)
-    _copy({"label": "Copy link", "base": link.partition("?")[0]}, link, key=f"{key}-copy")
+def copy_links(view: View | None, path: str | None = None, *, key: str) -> None:
+    """Buttons that copy the link of what is shown, and the link to its data (`path`) for programs.
 
-
-def copy_data_link(path: str, *, key: str) -> None:
-    """A button that copies the link to the data of what is shown, for programs."""
-    link = full_link("", OverviewView()).removesuffix("/") + path
-    _copy({"label": "Copy data link", "link": link}, link, key=f"{key}-copy-data")
+    Where the browser refuses, the link appears as text.
+    """
+    links: list[dict[str, str]] = []
+    if view is not None:
+        links.append({"label": "Copy link", "base": full_link(state.page(), view).partition("?")[0]})
+    if path is not None:
+        links.append({"label": "Copy data link", "link": full_link("", OverviewView()).removesuffix("/") + path})
+    result = _copy_button(key=f"{key}-copy", data={"links": links}, on_refused_change=lambda: None, width="content")
+    refused = getattr(result, "refused", None)
+    if isinstance(refused, int) and 0 <= refused < len(links):
+        shown = links[refused].get("link") or full_link(state.page(), cast(View, view))
+        st.code(shown, language=None, wrap_lines=True)
 
 
 def data_path(question: str, parameters: Mapping[str, object]) -> str:
@@ -65,12 +71,6 @@ def data_path(question: str, parameters: Mapping[str, object]) -> str:
     known = {parameter.name for parameter in asked.parameters}
     said = {name: value for name, value in parameters.items() if name in known and value is not None}
     return address.path(asked, said)
-
-
-def _copy(data: Mapping[str, str], link: str, *, key: str) -> None:
-    result = _copy_button(key=key, data=data, on_refused_change=lambda: None, width="content")
-    if getattr(result, "refused", None):
-        st.code(link, language=None, wrap_lines=True)
 
 
 def file_stem(*parts: str | None) -> str:
@@ -114,8 +114,10 @@ def streamed_downloads(question: str, parameters: Mapping[str, object], *, key: 
 
 def sql(question: str, parameters: Mapping[str, object], *, key: str) -> None:
     """The statement behind what is shown: short for `kb.sql(…)` and the console, or spelled out for plain DuckDB."""
-    with st.popover("SQL", key=f"{key}-sql", help="The statement behind what is shown"):
-        _sql(question, dict(parameters), key)
+    help_ = "The statement behind what is shown"
+    with st.popover("SQL", key=f"{key}-sql", help=help_, on_change="rerun") as opened:
+        if opened.open:  # nothing is made while it is closed
+            _sql(question, dict(parameters), key)
 
 
 @st.fragment
@@ -164,8 +166,7 @@ def toolbar(
 ) -> None:
     """Copy link, copy data link, download and SQL in one row; without `rows` the data link is what is downloaded."""
     with st.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{key}-toolbar"):
-        copy_link(view, key=key)
-        copy_data_link(data_path(question, parameters), key=key)
+        copy_links(view, data_path(question, parameters), key=key)
         if rows is None:
             streamed_downloads(question, parameters, key=key)
         else:

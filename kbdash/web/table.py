@@ -23,9 +23,11 @@ stays in the session; with Ctrl, the middle button or "copy address" it is an or
 links to the view in that order, so the page sorts (in SQL) and the address keeps the order.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -67,21 +69,25 @@ def show(
 ) -> None:
     """The columns in that order. `refs` names the column with the row's name in /compare, which adds a tick box;
     `emphasis` the one that says which rows stand out ("pinned", "mine")."""
-    name = f"{key}-cells"
 
     def follow() -> None:
         # Input from the browser is validated like a link.
-        state.follow(str(st.session_state[name]["follow"]))
+        state.follow(str(st.session_state[key]["follow"]))
 
-    data = {
-        "table": memoise(cells.as_json, frame, columns, caption, refs, emphasis),
+    settings = {
         "heads": heads(columns, order) if order else {},
         "order": order.now if order else "",
         "most": MOST_DRAWN,
         "root": root(st.context.url, state.page()),
     }
-    with st.container(key=key):
-        _table(key=name, data=data, on_follow_change=follow)
+    # Bytes, because Streamlit would write anything else as JSON twice in every run.
+    data = as_bytes(settings, memoise(cells.as_json, frame, columns, caption, refs, emphasis))
+    _table(key=key, data=data, on_follow_change=follow)
+
+
+def as_bytes(settings: dict[str, Any], content: bytes) -> bytes:
+    """What the browser gets: a line of settings, then the content as it is kept for all readers."""
+    return b"%s\n%s" % (json.dumps(settings).encode(), content)
 
 
 def heads(columns: tuple[Column, ...], order: Order) -> dict[str, str]:

@@ -57,9 +57,8 @@ def rows_by_data_link(app: AppTest, kb: KernelBot) -> pd.DataFrame:
     """What the engine answers to the data link that the page offers to copy."""
     given = [json.loads(element.proto.json) for element in app.get("bidi_component")
              if element.proto.component_name == "kbdash_copy_link"]  # fmt: skip
-    [link] = [
-        urlsplit(each["link"]) for each in given if each["label"] == "Copy data link" and "/code?" not in each["link"]
-    ]
+    copied = [each for data in given for each in data["links"] if each["label"] == "Copy data link"]
+    [link] = [urlsplit(each["link"]) for each in copied if "/code?" not in each["link"]]
     question = EVERY_QUESTION[link.path.removeprefix("/api/").removesuffix(".csv")]
     return kb.ask(question.name, **address.read(question, parse_qs(link.query)))
 

@@ -14,9 +14,9 @@ def sent(app: AppTest) -> dict[str, dict[str, Any]]:
     found = {}
     for element in app.get("bidi_component"):
         if element.proto.component_name == COMPONENT:
-            data = json.loads(element.proto.json)
-            key = element.proto.id.split("-", 2)[2].removesuffix("-cells")
-            found[key] = data | json.loads(data["table"])
+            settings, _, table = element.proto.bytes.partition(b"\n")
+            key = element.proto.id.split("-", 2)[2]
+            found[key] = json.loads(settings) | json.loads(table)
     return found
 
 

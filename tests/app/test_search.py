@@ -26,7 +26,7 @@ def by_caption(app: AppTest) -> dict[str, dict[str, Any]]:
     found = {}
     for element in app.get("bidi_component"):
         if element.proto.component_name == "kbdash_table":
-            sent = json.loads(json.loads(element.proto.json)["table"])
+            sent = json.loads(element.proto.bytes.partition(b"\n")[2])
             found[sent["caption"]] = {column["name"]: column for column in sent["columns"]}
     return found
 

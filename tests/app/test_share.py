@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import kbdash
 from kbdash import view
@@ -66,8 +67,15 @@ def test_files_hold_exactly_the_frame() -> None:
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(share.parquet(frame))), frame)
 
 
+def opened(app: AppTest, key: str) -> AppTest:
+    """The page with that popover open."""
+    app.session_state[key] = True
+    return app.run()
+
+
 def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
     app = sample("nvfp4", problem="nvfp4_group_gemm", runner="B200", to="2026-02-15", top="9")
+    app = opened(app, "leaderboard-sql")
     statement = next(block.value for block in app.code if "ranking(" in block.value)
     kb = kbdash.connect(settings=Settings.from_env())
     rows = kb.sql(statement)
@@ -88,6 +96,8 @@ def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
 )
 def test_every_tab_shows_sql_that_runs(sample: Open, tab: str, question: str) -> None:
     app = sample("nvfp4", problem="nvfp4_group_gemm", tab=tab)
+    assert not app.code, "nothing is made while it is closed"
+    app = opened(app, f"{tab}-sql")
     kb = kbdash.connect(settings=Settings.from_env())
     assert len(kb.sql(app.code[0].value))
     assert question in app.code[0].value

@@ -1,6 +1,5 @@
 """The table in a real browser, without a server: what it draws, tells, shows on hover and focus, and keeps."""
 
-import json
 from typing import Any
 
 import pandas as pd
@@ -10,6 +9,7 @@ from playwright.sync_api import Page, expect
 from kbdash.units import MICROSECONDS
 from kbdash.web import cells
 from kbdash.web.cells import Column
+from kbdash.web.table import as_bytes
 from tests.js.conftest import WEB, script
 
 STATIC = WEB / "static"
@@ -27,7 +27,7 @@ COLUMNS = (
 SHOW = """(data) => {
     window.told ??= [];
     const setTriggerValue = (name, value) => window.told.push([name, value]);
-    component({ parentElement: document.body, data, setTriggerValue });
+    component({ parentElement: document.body, data: new TextEncoder().encode(data), setTriggerValue });
 }"""
 
 
@@ -52,11 +52,11 @@ def rows(count: int) -> pd.DataFrame:
     )
 
 
-def sent(count: int = 5, order: str = "score", **more: Any) -> dict[str, Any]:
-    """What the server sends of a ranking."""
-    table = cells.as_json(rows(count), COLUMNS, "A ranking", "ref", "look")
+def sent(count: int = 5, order: str = "score", table: bytes | None = None, **more: Any) -> str:
+    """What the server sends of a ranking, or of another table."""
+    table = table or cells.as_json(rows(count), COLUMNS, "A ranking", "ref", "look")
     heads = {"score": "/?sort=-score", "user_name": "/?sort=user_name"}
-    return {"table": table, "heads": heads, "order": order, "most": 200, "root": "", **more}
+    return as_bytes({"heads": heads, "order": order, "most": 200, "root": ""} | more, table).decode()
 
 
 @pytest.fixture
@@ -188,14 +188,14 @@ def test_nothing_is_drawn_again_when_nothing_changed(board: Page) -> None:
     board.evaluate("document.querySelector('tbody tr').dataset.seen = 'yes'")
     board.evaluate(SHOW, sent())
     assert board.locator("tbody tr").first.get_attribute("data-seen") == "yes"
-    board.evaluate(SHOW, json.loads(json.dumps(sent(4))))
+    board.evaluate(SHOW, sent(4))
     expect(board.locator("tbody tr")).to_have_count(4)
 
 
 def test_what_is_cut_is_said_in_full(board: Page) -> None:
     columns = (Column("user", "User", "name", width=10), Column("why", "Why", width=10))
     frame = pd.DataFrame({"user": ["ann", "a rather long name"], "why": ["short", "a reason of some length"]})
-    board.evaluate(SHOW, sent() | {"table": cells.as_json(frame, columns, "Reasons"), "heads": {}})
+    board.evaluate(SHOW, sent(table=cells.as_json(frame, columns, "Reasons", "", ""), heads={}))
     assert board.locator("tbody [data-tip]").evaluate_all("(all) => all.map((one) => one.dataset.tip)") == [
         "a rather long name", "a reason of some length",
     ]  # fmt: skip
@@ -208,7 +208,7 @@ def test_columns_with_shares_line_up_whatever_is_in_them(board: Page) -> None:
     places = []
     for text in ("x", "a much longer reason " * 3):
         frame = pd.DataFrame({"user": [text], "why": [text[:5]], "n": ["1"]})
-        board.evaluate(SHOW, sent() | {"table": cells.as_json(frame, columns, "Reasons"), "heads": {}})
+        board.evaluate(SHOW, sent(table=cells.as_json(frame, columns, "Reasons", "", ""), heads={}))
         places.append(board.locator("thead th").evaluate_all("(all) => all.map((one) => one.offsetLeft)"))
     assert places[0] == places[1]
 

@@ -92,12 +92,12 @@ def test_a_used_widget_changes_the_page_and_the_address(server: Server) -> None:
 def test_a_row_opens_its_source_code_and_back_returns(server: Server) -> None:
     async def story(reader: Reader) -> None:
         await reader.open("nvfp4")
-        run = await reader.click_row("leaderboard-table-cells", 0)
+        run = await reader.click_row("leaderboard-table", 0)
         assert (reader.path, run.failures) == ("submission", ())
         assert "id=" in reader.query
         await reader.back("nvfp4", "")
         assert (reader.path, reader.query) == ("nvfp4", "")
-        assert "leaderboard-table-cells" in reader.widgets
+        assert "leaderboard-table" in reader.widgets
 
     read(server, story)
 

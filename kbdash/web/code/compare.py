@@ -188,8 +188,7 @@ def _bar(view: CompareView, before: SourceText, after: SourceText, changes: diff
         sizes = f"{count_text(before.lines)} lines before, {count_text(after.lines)} after"
         st.caption(f"{sizes} · {source_text.cost(before.cost_bytes + after.cost_bytes)}")
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="diff-tools"):
-            share.copy_link(view, key="diff")
-            share.copy_data_link(address.patch_path(old.submission, new.submission), key="diff")
+            share.copy_links(view, address.patch_path(old.submission, new.submission), key="diff")
             st.download_button(
                 "Download patch",
                 partial(export.patch, changes, old.submission, new.submission, engine().source),

@@ -132,8 +132,8 @@ def _steps(view: LadderView, steps: pd.DataFrame, counted: Changes) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="ladder-bar"):
         st.caption(_said(len(shown), len(steps), counted.moved))
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="ladder-tools"):
-            share.copy_link(view, key="ladder")
-            share.copy_data_link(share.data_path("ladder", vars(view) | {"competition": competition}), key="ladder")
+            path = share.data_path("ladder", vars(view) | {"competition": competition})
+            share.copy_links(view, path, key="ladder")
             share.downloads(steps, share.file_stem(competition, view.problem, "ladder"), key="ladder")
     unit = memoise(unit_of, steps)
     changed = tuple(ladder_rows.changed_texts(shown, before, counted))

@@ -142,8 +142,7 @@ def _text(facts: Facts, view: SubmissionView) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="code-bar"):
         st.caption(source_text.facts(found) if found.text else "")
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="code-tools"):
-            share.copy_link(view, key="code")
-            share.copy_data_link(address.code_path(facts.submission), key="code")
+            share.copy_links(view, address.code_path(facts.submission), key="code")
             _download(facts.submission, found)
     part = shown(found)
     for note in part.notes:

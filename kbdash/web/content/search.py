@@ -64,8 +64,8 @@ def _filters(view: SearchView) -> None:
         st.text_input("User (name or id)", max_chars=60, **state.control("user", view.user or "", default=""))
         pickers.facets("Techniques", view.facets)
         first, last = st.columns(2)
-        first.date_input("From (UTC day)", format="YYYY-MM-DD", **state.control("since", view.since))
-        last.date_input("To (UTC day)", format="YYYY-MM-DD", **state.control("until", view.until))
+        first.date_input("From (UTC day)", None, format="YYYY-MM-DD", **state.control("since", view.since))
+        last.date_input("To (UTC day)", None, format="YYYY-MM-DD", **state.control("until", view.until))
         st.toggle("Only runs that passed", **state.control("passed", view.passed))
 
 
@@ -132,9 +132,8 @@ def _lines(view: SearchView, found: pd.DataFrame) -> None:
 
 def _tools(view: SearchView, found: pd.DataFrame) -> None:
     with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="search-tools"):
-        share.copy_link(view, key="search")
         asked = {"pattern": view.q, "limit": view.top, **hits.options(view)}
-        share.copy_data_link(share.data_path("search", asked), key="search")
+        share.copy_links(view, share.data_path("search", asked), key="search")
         share.downloads(found, share.file_stem("search"), key="search")
         with st.popover("Python", key="search-python"):
             st.code(hits.python_text(view), language="python", wrap_lines=True)

@@ -87,9 +87,8 @@ def _steps(view: StepsView) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="steps-bar"):
         st.caption(f"The {count_text(len(found))} largest steps. A best is a lucky try: small steps may be noise.")
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="steps-tools"):
-            share.copy_link(view, key="steps")
             asked = {"problem": view.problem, "runner": view.runner, **options(view)}
-            share.copy_data_link(share.data_path("steps", asked), key="steps")
+            share.copy_links(view, share.data_path("steps", asked), key="steps")
             share.downloads(found, share.file_stem("steps"), key="steps")
             _export(found, places, techniques)
     shown = memoise(shown_rows, found, places, techniques)

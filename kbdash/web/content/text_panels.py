@@ -183,4 +183,4 @@ def _head(words: str, question: str, one: Submission) -> None:
     asked = {"submission_id": one.submission_id, "runner": one.runner, "competition": one.competition}
     with st.container(horizontal=True, vertical_alignment="center", key=f"{question}-head"):
         st.markdown(markdown(words))
-        share.copy_data_link(share.data_path(question, asked), key=question)
+        share.copy_links(None, share.data_path(question, asked), key=question)

@@ -88,9 +88,8 @@ def _flags(view: TrustView, slugs: tuple[str, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="trust-flags-bar"):
         st.caption(f"{plural(len(found), 'flag')} on users' bests. A flag is a reason to look, not a verdict.")
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="trust-flags-tools"):
-            share.copy_link(view, key="trust")
             asked = {"problem": view.problem, "competition": view.competition}
-            share.copy_data_link(share.data_path("flags", asked), key="trust")
+            share.copy_links(view, share.data_path("flags", asked), key="trust")
             share.downloads(found, share.file_stem("flagged"), key="trust-flags")
     table.show(
         memoise(trust_frames.shown_flags, found), trust_frames.FLAGS, key="trust-flags", caption="Flagged results"

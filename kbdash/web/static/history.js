@@ -9,7 +9,7 @@ function tell() {
   window.parent.postMessage({ queryString, hash: "" }, "https://huggingface.co");
 }
 
-export default function () {
+function keepHistory() {
   const history = window.history;
   if (history.kbdash) return;
   history.kbdash = true;

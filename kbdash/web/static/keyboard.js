@@ -53,7 +53,7 @@ async function peopleWith(root, text, signal) {
   }));
 }
 
-export default function ({ parentElement, data, setTriggerValue }) {
+function offerSearch({ parentElement, data, setTriggerValue }) {
   const find = (selector) => parentElement.querySelector(selector);
   const [search, keys, input, list, said] = [".search", ".keys", ".search input", "#found", ".said"].map(find);
   let found = [];

@@ -9,7 +9,7 @@ function copyPlain(event) {
   event.preventDefault();
 }
 
-export default function () {
+function copyWithoutEscapes() {
   document.addEventListener("copy", copyPlain);
   return () => document.removeEventListener("copy", copyPlain);
 }

@@ -321,13 +321,20 @@ function isTyping(target) {
   return Boolean(target.closest('select, textarea, input:not([type="checkbox"]), [contenteditable="true"], [role="combobox"], [role="listbox"]'));
 }
 
+/** The settings of the first line, and the table as the text that follows. */
+function read(bytes) {
+  const text = new TextDecoder().decode(bytes);
+  const end = text.indexOf("\n");
+  return { ...JSON.parse(text.slice(0, end)), table: text.slice(end + 1) };
+}
+
 export default function ({ parentElement, data, setTriggerValue }) {
   let table = tables.get(parentElement);
   if (!table) {
     table = new Table(parentElement);
     tables.set(parentElement, table);
   }
-  table.update(data, setTriggerValue);
+  table.update(read(data), setTriggerValue);
   return () => {
     table.close();
     tables.delete(parentElement);

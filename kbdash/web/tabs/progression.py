@@ -155,7 +155,7 @@ def _records(scene: Scene, records: pd.DataFrame, order: str, runner: str) -> No
         st.caption("Each time the best of the whole field was broken.", width="content")
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="records-tools"):
             asked = {**scene.parameters, "runner": runner, "order": order}
-            share.copy_data_link(share.data_path("records", asked), key="records")
+            share.copy_links(None, share.data_path("records", asked), key="records")
             share.downloads(records, scene.stem("records"), key="records")
     slug = scene.competition.slug
     table.show(

@@ -37,9 +37,8 @@ def show(scene: Scene) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="techniques-bar"):
         pickers.facets("Only texts that hold, on every tab", view.facets, bare=True)
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="techniques-tools"):
-            share.copy_link(view, key="techniques")
             path = share.data_path("techniques", {"problem": scene.board.name, "runner": scene.runner, **asked})
-            share.copy_data_link(path, key="techniques")
+            share.copy_links(view, path, key="techniques")
             share.downloads(found, scene.stem("techniques"), key="techniques")
     st.caption(f":material/info: {CARE}")
     if found.empty:
