@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import kbdash
 from kbdash.engine import KernelBot
 from kbdash.view import (
-    INSIDE,
+    PANELS,
     SHOWS,
     SPANS,
     TABS,
@@ -95,7 +95,7 @@ def _people(kb: KernelBot) -> tuple[Place, ...]:
     refs = (Ref(int(row["submission_id"]), runner) for row in (second, first))
     best = SubmissionView(int(first["submission_id"]), runner, TEXT_COMPETITION)
     return (
-        *(_place(f"submission, {show}", "submission", replace(best, show=show)) for show in INSIDE if show),
+        *(_place(f"submission, {show}", "submission", replace(best, show=show)) for show in PANELS if show),
         *_charts(problem, runner, user),
         _place("user", "user", UserView(user=user)),
         _place("ladder", "ladder", LadderView(TEXT_COMPETITION, problem, runner, user)),
