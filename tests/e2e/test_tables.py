@@ -55,7 +55,7 @@ def test_text_links_order_flags_and_ticks(app: str, open_page: Open, kb: KernelB
     code = shown.get_by_role("link", name="Code", exact=True).first
     with page.context.expect_page() as beside:
         code.click(modifiers=["Control"])
-    assert urlsplit(beside.value.url).path == "/submission"
+    beside.value.wait_for_url("**/submission?**")  # a new tab is blank at first
     beside.value.close()
 
     boxes = shown.get_by_role("checkbox")
