@@ -175,7 +175,7 @@ def podium_rows() -> list[dict[str, Any]]:
         row(4920 + place, f"p{place:02}", **board, runner="B200", score=(9 - place) * 1e-5, submission_time=None)
         for place in range(4)
     ]
-    return [*reversed(rows), *others]
+    return [*rows[1::2], *rows[::2], *others]
 
 
 def loose_rows() -> list[dict[str, Any]]:

@@ -149,6 +149,18 @@ def test_the_unified_diff_is_a_patch_that_works(tmp_path: Path, seed: int, conte
     assert (tmp_path / "code").read_text() == text_of(right)
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "head"),
+    [
+        ("a\nb\nc\nd\n", "a\nb\nx\nc\nd\n", "@@ -2,0 +3,1 @@"),
+        ("a\nb\nx\nc\nd\n", "a\nb\nc\nd\n", "@@ -3,1 +2,0 @@"),
+        ("", "a\n", "@@ -0,0 +1,1 @@"),
+    ],
+)
+def test_an_empty_range_names_the_line_before_it(left: str, right: str, head: str):
+    assert unified(compare(left, right, 0)).splitlines()[0] == head
+
+
 def hard_cases() -> dict[str, tuple[list[str], list[str]]]:
     chance = random.Random(3)
     unique = [f"line {number}" for number in range(MANY)]

@@ -27,6 +27,7 @@ from kbdash.view import (
     UserView,
     View,
 )
+from kbdash.view.values import statement, text_up_to
 from kbdash.web import overview, user
 from kbdash.web.tabs import progression, ranking
 from kbdash.web.tabs.submissions import columns_of
@@ -140,6 +141,25 @@ def test_any_junk_parses_into_a_view_that_links(params: dict[str, list[str]], ki
     assert len(notes) <= view.MAX_NOTES
     assert all(len(note) < 400 and "\x00" not in note for note in notes)
     view.href("page", state).encode("ascii")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("abc", "abc"), ("abcd", None), ("a\x00", None), ("\ud800", None), ("a\n", None), ("", "")],
+)
+def test_a_short_text_of_a_link(text: str, read: str | None) -> None:
+    assert text_up_to(3)(text) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (" select\r\n\t1 \n", "select\n\t1"), ("select '\x00'", None), ("\ud800", None),
+        ("x" * 4000, "x" * 4000), ("x" * 4001, None),
+    ],
+)  # fmt: skip
+def test_a_statement_of_a_link(text: str, read: str | None) -> None:
+    assert statement(text) == read
 
 
 def test_what_a_link_without_numbers_means() -> None:
