@@ -168,7 +168,7 @@ def podium_rows() -> list[dict[str, Any]]:
     board = {"leaderboard_id": 905, "problem_name": PODIUM}
     rows = [
         row(4900 + place, f"p{place * 7 % 15:02}", **board, score=(2 + (place + 2) // 3) * 1e-5 if place < 13 else 1e-9,
-            submission_time=MIDNIGHT + place % 2 * HOUR)
+            user_name="bAcB"[place % 4], submission_time=MIDNIGHT + place % 2 * HOUR)
         for place in range(15)
     ]  # fmt: skip
     others = [
