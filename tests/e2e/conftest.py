@@ -21,6 +21,11 @@ ARGUMENTS = [
     "--disable-dev-shm-usage",
     "--disable-background-networking",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+    # Scripts are compiled once for all pages: kept code is used only where nothing is compiled while it arrives.
+    # The other two are what Playwright switches off by a switch of the same name, of which the last counts.
+    "--disable-features=ScriptStreaming,PaintHolding,HttpsUpgrades",
+    # A page lives for seconds: code made faster costs more than it saves, and so does parsing twice for line numbers.
+    "--js-flags=--no-opt --no-maglev --no-enable-lazy-source-positions",
 ]
 # Resolves once the page has handled what was done to it, however busy the machine is: only then does the app count as
 # running. Measured by the page's own thread, because the test's clock knows nothing of it.
@@ -69,24 +74,33 @@ def serve(tmp_path: Path, sample_cache: Path, port: int) -> Iterator[Serve]:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """One Chromium for the tests of this folder; later ones need the event loop that it occupies."""
+def readers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """Where pages are opened: one Chromium for the tests of this folder; later ones need the event loop it occupies.
+
+    Its profile is on disk, so that Streamlit's scripts are fetched and compiled once and not by every test.
+    """
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium.find(), args=ARGUMENTS)
+        opened = playwright.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"),
+            executable_path=chromium.find(),
+            args=ARGUMENTS,
+            locale="en-GB",
+            timezone_id="America/New_York",  # not UTC, so that a time shown in local time is noticed
+            reduced_motion="reduce",
+            permissions=["clipboard-read", "clipboard-write"],
+            accept_downloads=True,
+        )
+        for page in opened.pages:
+            page.close()
         yield opened
         opened.close()
 
 
 @pytest.fixture(scope="package")
-def readers(browser: Browser) -> BrowserContext:
-    """Where pages are opened: one for all, so that Streamlit's scripts are fetched once and not by every test."""
-    return browser.new_context(
-        locale="en-GB",
-        timezone_id="America/New_York",  # not UTC, so that a time shown in local time is noticed
-        reduced_motion="reduce",
-        permissions=["clipboard-read", "clipboard-write"],
-        accept_downloads=True,
-    )
+def browser(readers: BrowserContext) -> Browser:
+    """The same Chromium, for who needs a reader with nothing of the others."""
+    assert readers.browser is not None
+    return readers.browser
 
 
 @pytest.fixture
