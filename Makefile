@@ -14,6 +14,8 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 WORKERS ?= 1
 BIN := .venv/bin
+# Tests and servers start many processes; each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run serve test quick mutants check bench content pictures lock clean
 
