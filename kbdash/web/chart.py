@@ -42,7 +42,7 @@ def show(
     with st.container(key=f"{key}-box"):
         st.plotly_chart(figure, theme=None, key=key, config=charts.config(file_name), alt=alt)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}-bar"):
-        _tools(key, title, competition, opens)
+        _pictures(key, title, competition, opens)
         st.download_button(
             "CSV", lambda: share.csv(table()), f"{file_name}.csv", "text/csv", key=f"{key}-data", on_click="ignore",
             help="The numbers of this chart",
@@ -79,8 +79,8 @@ def target(told: str, competition: str | None) -> SubmissionView | None:
     return SubmissionView.parse(asked)[0]
 
 
-def _tools(key: str, title: str, competition: str | None, opens: Open | None) -> None:
-    name = f"{key}-tools"
+def _pictures(key: str, title: str, competition: str | None, opens: Open | None) -> None:
+    name = f"{key}-pictures"
 
     def open_point() -> None:
         # Input from the browser is validated like a link.
