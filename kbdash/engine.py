@@ -16,7 +16,7 @@ from kbdash.content.frames import as_frame
 from kbdash.content.holding import Holding
 from kbdash.content.insight import Insight, TechniqueOptions
 from kbdash.content.library import ContentState, Library, SearchOptions, StepOptions
-from kbdash.content.noise import Noise
+from kbdash.content.noise import BoardNoise, Noise
 from kbdash.content.verdicts import Verdict
 from kbdash.database.answer import answers, in_time
 from kbdash.database.connection import Database, prepared_connection
@@ -261,7 +261,19 @@ class KernelBot(Questions):
 
     @answers(texts.NOISE)
     def noise(self, problem: str, runner: str | None = None, competition: str | None = None) -> Noise:
-        return self._insight.noise(self, problem, runner, competition)
+        slug, name = self.find(problem, competition)
+        answer = self.board_noise(name, runner, slug)
+        return {**answer, "shapes": self.frame("noise_shapes", competition=slug, problem=name, runner=runner)}
+
+    def board_noise(self, problem: str, runner: str | None = None, competition: str | None = None) -> BoardNoise:
+        """Noise of a board as `noise` gives it, without the shapes: these need many more columns of the file.
+
+        Example: kb.board_noise("amd-fp8-mm")
+        """
+        slug, name = self.find(problem, competition)
+        has_runs = any(each.slug == slug and each.family == "legacy" for each in self.competitions)
+        runs = self.frame("noise_runs", competition=slug, problem=name, runner=runner) if has_runs else None
+        return self._insight.noise(self, name, runner, slug, runs)
 
     def ask(self, name: str, **values: object) -> pd.DataFrame:
         """The answer to the question of that name as a frame, whatever its method returns.

@@ -105,14 +105,16 @@ class Insight:
         wanted = np.append(self._library.facets_of(store).wanted(facets), False)  # the last entry is for NO_TEXT
         return np.packbits(wanted[store.text_of_row]).tobytes()
 
-    def noise(self, engine: Engine, problem: str, runner: str | None, competition: str | None) -> noise.Noise:
-        """Measurement noise of a board."""
-        slug, name = engine.find(problem, competition)
-        opened = self._library.opened(engine, slug)
+    def noise(
+        self, engine: Engine, problem: str, runner: str | None, competition: str, runs: pd.DataFrame | None
+    ) -> noise.BoardNoise:
+        """Measurement noise of a board; `runs` are its ranked runs where the file has several of a submission."""
+        opened = self._library.opened(engine, competition)
         held = opened.held
-        mask = held.choose(Filters(problem=name, runner=runner)).mask & held.rows["ranked"].fillna(False).to_numpy(bool)
+        ranked = held.rows["ranked"].fillna(False).to_numpy(bool)
+        mask = held.choose(Filters(problem=problem, runner=runner)).mask & ranked
         program = opened.store.texts.column("program").to_numpy()[held.text]
-        return noise.noise(held.rows.assign(program=program)[mask])
+        return noise.noise(held.rows.assign(program=program)[mask], runs)
 
     def verdict(self, engine: Engine, submission: Submission) -> Verdict:
         """KernelGuard's rules that match the text of a submission; checked once per text, then kept in the store."""

@@ -174,6 +174,11 @@ def no_shapes() -> str:
     )
 
 
+def no_runs() -> str:
+    """The SQL of an empty view of runs, for as long as no file has a row per run."""
+    return f"create view runs as select *, false as ranked from {view_of('submissions', EMPTY)}"
+
+
 def _filled(template: str, names: Mapping[str, str]) -> str:
     """A view's SQL with its {names} filled in."""
     return re.sub(r"\{(\w+)\}", lambda found: names[found[1]], without_comments(template))

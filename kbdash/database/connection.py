@@ -23,6 +23,7 @@ from kbdash.database.competition_views import (
     Attached,
     branches,
     location,
+    no_runs,
     parameters_of,
     planned,
     sql_text,
@@ -279,6 +280,7 @@ def prepared_connection() -> duckdb.DuckDBPyConnection:
     connection = fresh_connection()
     connection.execute(sql_text("view_values"))
     load_catalog(connection)
+    connection.execute(no_runs())
     return connection
 
 

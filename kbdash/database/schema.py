@@ -61,7 +61,7 @@ SCHEMAS: Mapping[Family, Schema] = {
             "run_score": _NUMBER,
             "run_system_info": _GPU,
         },
-        views=("view_legacy", "view_shapes"),
+        views=("view_runs", "view_legacy", "view_shapes"),
         one_row_each=False,
     ),
 }

@@ -1,7 +1,9 @@
 """The engine with stores at hand: texts, questions, and the sample that prepares itself."""
 
 import gc
+import itertools
 import shutil
+import statistics
 import subprocess
 import threading
 import time
@@ -23,10 +25,12 @@ from kbdash.content.library import ContentMissing
 from kbdash.content.store import Store, find_store
 from kbdash.content.techniques import facets_of
 from kbdash.database.console.content import CONTENT
+from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError, QueryRefused
+from tests.content.test_noise import plain
 from tests.hub import LoopbackHub
 
 SLUG = "trimul"
@@ -330,3 +334,32 @@ def test_without_a_store_a_technique_says_what_is_missing(options: Settings) -> 
         engine.leaderboard("trimul", facets=("triton",))
     assert len(engine.leaderboard("trimul"))
     engine.close()
+
+
+def test_the_noise_of_a_file_with_every_run_counts_runs_and_tells_the_spread_per_shape(
+    kb: KernelBot, folder: Path
+) -> None:
+    board = kb.board("amd-fp8-mm")
+    store = kb._content.store("amd-mi300")
+    assert store is not None
+    program = store.texts.column("program").to_numpy()[store.text_of_row]
+    runs = [(row, ("MI325" if "MI325" in str(row["run_system_info"]) else "MI300", int(program[n]),
+                   str(row["user_id"]), row["run_score"]))
+            for n, row in enumerate(pq.read_table(folder / "submissions.parquet").to_pylist())
+            if row["leaderboard_id"] == board.id and row["run_mode"] == "leaderboard" and row["run_passed"]
+            and (row["run_score"] or 0) >= IMPOSSIBLE_SECONDS]  # fmt: skip
+    runs.sort(key=lambda run: (run[0]["submission_time"], run[0]["submission_id"]))
+    answer = kb.noise(board.name)
+    sigma, programs, pairs, _ = plain([run for _, run in runs])
+    assert (answer["programs"], answer["pairs"], answer["sigma"]) == (programs, pairs, pytest.approx(sigma))
+    sent = {(row["submission_id"], run[0]): run for row, run in runs}
+    assert len(sent) < len(runs)
+    assert answer["rerolls"]["count"].sum() == sum(plain(list(sent.values()))[3].values())
+    spreads: dict[int, list[float]] = {}
+    for result, shape in itertools.product((row["run_result"] for row, _ in runs), range(len(answer["shapes"]))):
+        if std := result[f"benchmark.{shape}.std"]:
+            spreads.setdefault(shape, []).append(float(std) / float(result[f"benchmark.{shape}.mean"]))
+    shapes = answer["shapes"].set_index("shape")
+    assert dict(shapes["ranked_runs"]) == {shape: len(each) for shape, each in spreads.items()}
+    assert dict(shapes["std"]) == pytest.approx({shape: statistics.median(each) for shape, each in spreads.items()})
+    assert kb.noise("trimul")["shapes"].empty

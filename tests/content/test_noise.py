@@ -79,3 +79,18 @@ def test_another_runner_or_program_is_not_noise() -> None:
     answer = noise(frame([("A", 1, "u", 1.0), ("B", 1, "u", 9.0), ("A", 2, "u", 5.0)]))
     assert (answer["programs"], answer["pairs"]) == (0, 0)
     assert list(answer["rerolls"].columns) == ["user", "count"]
+
+
+@examples(40)
+@given(ROWS, st.data())
+def test_the_runs_of_a_submission_are_measurements_but_no_rerolls(rows: list[Row], data: st.DataObject) -> None:
+    more = [data.draw(st.lists(st.floats(row[3], 2.0), max_size=2)) for row in rows]
+    every = [(*row[:3], score) for row, others in zip(rows, more, strict=True) for score in (row[3], *others)]
+    runs = [(n, row[0], score) for n, row in enumerate(rows) for score in (row[3], *more[n])]
+    runs.sort(key=lambda run: -run[0])  # stable: the order in the file need not be that of the submissions
+    strange = [(len(rows), "A", 1.0), (0, "C", 1.0)]  # not among the rows
+    answer = noise(frame(rows), pd.DataFrame([*runs, *strange], columns=["submission_id", "runner", "score"]))
+    sigma, programs, pairs, _ = plain(every)
+    assert (answer["programs"], answer["pairs"]) == (programs, pairs)
+    assert answer["sigma"] == (None if sigma is None else pytest.approx(sigma, rel=1e-9, abs=1e-12))
+    assert dict(zip(answer["rerolls"]["user"], answer["rerolls"]["count"], strict=True)) == plain(rows)[3]

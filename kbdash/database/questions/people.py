@@ -84,6 +84,22 @@ PARTS = (
             ranked=Column("ranked", "switch", "whether it may be a user's best"),
         ),
     ),
+    Question(
+        "noise_runs",
+        "Which ranked runs does a board have, where the file has every run?",
+        "part",
+        columns("submission_id runner score"),
+    ),
+    Question(
+        "noise_shapes",
+        "How much do the timings within one run vary, per benchmark shape?",
+        "part",
+        columns(
+            "shape spec ranked_runs std",
+            ranked_runs=Column("ranked_runs", "whole", "ranked runs that log the shape", "count"),
+            std=Column("std", "number", "standard deviation of one timing, relative to the mean", "share"),
+        ),
+    ),
     Question("close_names", "Which of these names come close to a text?", "part", columns("name likeness")),
     Question("close_users", "Whose names come close to a text?", "part", columns("user_id user_name likeness")),
 )
