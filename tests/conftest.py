@@ -32,6 +32,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Two workers for each processor: tests in a browser, and of faults, wait half of their time."""
+    return 2 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> workers.Sharing:
     """Share the tests among processes by our own rule."""
     config.option.loadscopereorder = False

@@ -21,7 +21,7 @@ from tests.content.files import Made, MemoryFile, Sent, tables_of
 from tests.content.worker import PART_BYTES, made, start
 
 ROWS = 700
-KILLS = int(os.environ.get("KBDASH_KILLS", "5"))
+KILLS = int(os.environ.get("KBDASH_KILLS", "20"))
 
 
 @pytest.fixture(scope="module")
