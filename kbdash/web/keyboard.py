@@ -11,7 +11,7 @@ from kbdash.view import CompetitionView, href
 from kbdash.web import layout, state, table
 
 STATIC = Path(__file__).resolve().parent / "static"
-_PARTS = ("history", "plain_copy", "viewport", "keyboard", "frame")
+_PARTS = ("history", "plain_copy", "reconnecting", "viewport", "keyboard", "frame")
 _search = st.components.v2.component(
     "kbdash_search",
     html=(STATIC / "keyboard.html").read_text("utf-8"),

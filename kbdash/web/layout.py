@@ -43,7 +43,8 @@ def _run_again_after_reconnecting() -> None:
     """Invisible: a page with a timer asks for a run when its connection comes back.
 
     After a restart of the server the browser gets a new session, which has never run and has no callbacks, so the
-    first click would be lost. Without a timer, Streamlit would wait for that click before it runs.
+    first click would be lost. Without a timer, Streamlit would wait for that click before it runs. Clicks before that
+    run has ended are held back by static/reconnecting.js.
     """
 
 
