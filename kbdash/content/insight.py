@@ -52,15 +52,16 @@ class Insight:
         """The store of a board, and which of its rows are asked about."""
         slug, name = engine.find(problem, options.get("competition"))
         opened = self._library.opened(engine, slug)
+        user = options.get("user")
+        users = None if user is None else engine.user_ids([user], slug)
         narrowed = SearchOptions(
             runner=runner,
-            user=options.get("user"),
             passed=options.get("passed"),
             since=options.get("since"),
             until=options.get("until"),
             facets=options.get("facets", ()),
         )
-        return opened, opened.held.choose(self._library.filters(opened, name, narrowed)).mask
+        return opened, opened.held.choose(self._library.filters(opened, name, users, narrowed)).mask
 
     def adoption(self, engine: Engine, problem: str, runner: str | None, options: TechniqueOptions) -> pd.DataFrame:
         """When each user first used each technique on a board."""

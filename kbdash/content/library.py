@@ -75,6 +75,7 @@ class Engine(Protocol):
     """The interface that the questions need from the engine."""
 
     def find(self, problem: str, competition: str | None = None) -> tuple[str, str]: ...
+    def user_ids(self, texts: Sequence[str], competition: str | Sequence[str] | None = None) -> tuple[str, ...]: ...
     def readable(self) -> tuple[str, ...]: ...
     def linkable(self) -> tuple[str, ...]: ...
     def submission(
@@ -103,11 +104,12 @@ class Library(Stores):
         parsed = parse_pattern(pattern, regex=options.get("regex", False), case=options.get("case", True))
         slugs, name = self._where(engine, options.get("problem"), options.get("competition"))
         opened = [self.opened(engine, slug) for slug in slugs]
+        users = _users(engine, slugs, options.get("user"))
         linkable = engine.linkable()
         found = search.search(
             [self._place(slug, each, slug in linkable) for slug, each in zip(slugs, opened, strict=True)],
             parsed,
-            [self.filters(each, name, options) for each in opened],
+            [self.filters(each, name, users, options) for each in opened],
             limit=options.get("limit", 100),
             seconds=self._settings.query_seconds,
         )
@@ -120,11 +122,12 @@ class Library(Stores):
         parsed = whole_line(pattern) if line else parse_pattern(pattern, regex=regex, case=case)
         slugs, name = self._where(engine, options.get("problem"), options.get("competition"))
         opened = [self.opened(engine, slug) for slug in slugs]
+        users = _users(engine, slugs, options.get("user"))
         linkable = engine.linkable()
         return holding(
             [self._place(slug, each, slug in linkable) for slug, each in zip(slugs, opened, strict=True)],
             parsed,
-            [self.filters(each, name, options) for each in opened],
+            [self.filters(each, name, users, options) for each in opened],
             whole=line,
             limit=min(max(options.get("limit", 100), 1), LARGEST_LIMIT),
             seconds=self._settings.query_seconds,
@@ -160,14 +163,10 @@ class Library(Stores):
         """Personal bests of all users as pairs, the largest gain first."""
         slugs, name = self._where(engine, problem, options.get("competition"))
         gained = options.get("gained")
-        places = []
-        for slug in slugs:
-            opened = self.opened(engine, slug)
-            users = _users(opened.held, options.get("user"))
-            chosen = opened.held.choose(Filters(problem=name, runner=runner, users=users))
-            places.append((opened.store, opened.held, opened.held.rows[chosen.mask]))
+        opened = [self.opened(engine, slug) for slug in slugs]
+        users = _users(engine, slugs, options.get("user"))
         return steps.steps(
-            places,
+            [(each.store, each.held.on_board(name, runner, users)) for each in opened],
             least_gain=options.get("least_gain", 0.1),
             limit=min(max(options.get("limit", 100), 0), LARGEST_LIMIT),
             gained=None if gained is None else lambda store: self.facets_of(store).holding(gained),
@@ -177,13 +176,15 @@ class Library(Stores):
         """Which texts of a store use which techniques."""
         return store.made(TextFacets, lambda: TextFacets(store))
 
-    def filters(self, opened: OpenStore, problem: str | None, options: SearchOptions) -> Filters:
-        """The filters that options ask for."""
+    def filters(
+        self, opened: OpenStore, problem: str | None, users: tuple[str, ...] | None, options: SearchOptions
+    ) -> Filters:
+        """The filters that options ask for; `users` are the ids that its user means."""
         wanted = options.get("facets", ())
         return Filters(
             problem=problem,
             runner=options.get("runner"),
-            users=_users(opened.held, options.get("user")),
+            users=users,
             passed=options.get("passed"),
             since=_day(options.get("since")),
             until=_day(options.get("until")),
@@ -241,13 +242,9 @@ class Library(Stores):
         return opened, int(opened.store.text_of_row[submission.file_row])
 
 
-def _users(held: TextRows, user: str | None) -> tuple[str, ...] | None:
-    """The ids that an id or an exact name means."""
-    if user is None:
-        return None
-    rows = held.rows
-    named = rows.loc[((rows["user_id"] == user) | (rows["user_name"] == user)).fillna(False), "user_id"]
-    return tuple(named.dropna().unique())
+def _users(engine: Engine, slugs: Sequence[str], user: str | None) -> tuple[str, ...] | None:
+    """The ids that an id or a name means in these competitions; UnknownUser when it means nobody."""
+    return None if user is None else engine.user_ids([user], slugs)
 
 
 def _day(day: Day) -> date | None:

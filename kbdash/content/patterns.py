@@ -83,7 +83,7 @@ def _check_expression(pattern: str) -> None:
             position=position,
         ) from None
     if compiled.search(""):
-        raise BadPattern("This expression matches every line.", advice="Ask for at least one character.")
+        raise BadPattern("This expression matches a line without characters.", advice="Ask for at least one character.")
 
 
 def _position(pattern: str, reason: str) -> int | None:

@@ -88,11 +88,12 @@ def search(
     for each, group in zip(found, groups, strict=True):
         np.minimum.at(rank, group, each.rank)
         np.add.at(submissions, group, each.submissions)
-    top = _candidates(rank, min(max(limit, 1), LARGEST_LIMIT))
+    most = min(max(limit, 0), LARGEST_LIMIT)
+    top = _candidates(rank, most)
     deadline.check()
     users = _users(found, groups, top, total)
     order = np.lexsort((top, -submissions[top], -users[top], rank[top]))
-    top = top[order][: min(max(limit, 1), LARGEST_LIMIT)]
+    top = top[order][:most]
     return _frame(found, groups, top, users, submissions, rank, total)
 
 
@@ -108,8 +109,8 @@ def _across(found: Sequence[_Found]) -> tuple[list[Longs], int]:
 
 def _candidates(rank: Longs, limit: int) -> Longs:
     """The groups that may be among the first `limit`: ranked no worse than the last of them."""
-    if len(rank) <= limit:
-        return np.arange(len(rank))
+    if len(rank) <= limit or not limit:
+        return np.arange(min(len(rank), limit))
     return np.flatnonzero(rank <= np.partition(rank, limit - 1)[limit - 1])
 
 

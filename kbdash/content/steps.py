@@ -1,7 +1,7 @@
 """Consecutive personal bests as pairs: which change to a text gained how much."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,6 @@ import pandas as pd
 
 from kbdash.content.parts import NO_TEXT
 from kbdash.content.store import Store
-from kbdash.content.text_rows import TextRows
 
 COLUMNS = (
     "user_name", "problem", "runner", "before_id", "after_id", "before", "after", "gain", "changed_lines",
@@ -37,15 +36,15 @@ Texts = Callable[[Store], npt.NDArray[np.bool_]]
 
 
 def steps(
-    places: list[tuple[Store, TextRows, pd.DataFrame]], *, least_gain: float, limit: int, gained: Texts | None = None
+    places: Sequence[tuple[Store, pd.DataFrame]], *, least_gain: float, limit: int, gained: Texts | None = None
 ) -> pd.DataFrame:
-    """The largest steps of several competitions, each given with its store and the chosen rows.
+    """The largest steps of several competitions, each given with its store and chosen rows, also those without a text.
 
     `gained` says which texts of a store have a feature; then only steps from a text without it to one with it.
     `attrs["places"]` has competition and user of each row.
     """
     found = []
-    for number, (store, _, rows) in enumerate(places):
+    for number, (store, rows) in enumerate(places):
         pairs = personal_bests(rows)
         pairs = pairs[pairs["gain"] >= least_gain]
         if gained is not None:

@@ -44,6 +44,8 @@ class TextRows:
                 text,
             )
         )
+        self.textless = rows.iloc[order[text[order] == NO_TEXT]]
+        rank = would_rank(rows)  # among all rows: whoever sent no text is ahead of others all the same
         order = order[text[order] != NO_TEXT]
         self.rows = rows.iloc[order].reset_index(drop=True)
         self.text: Ints = text[order]
@@ -51,7 +53,7 @@ class TextRows:
         self.user, self.user_ids = pd.factorize(self.rows["user_id"], sort=True)
         self.submission: Longs = self.rows["submission_id"].fillna(-1).to_numpy(np.int64)
         self.at: Longs = self.rows["at"].fillna(_UNKNOWN_TIME).to_numpy(np.int64)
-        self.rank: Longs = would_rank(self.rows)
+        self.rank: Longs = rank[order]
         score = self.rows["score"].fillna(np.inf).to_numpy(float)
         self.by_rank = np.lexsort((self.submission, self.at, score, self.rank))
         self.by_age = np.lexsort((self.user, self.submission, self.at))
@@ -65,14 +67,15 @@ class TextRows:
             return self._everything
         return Chosen(self, self._mask(filters))
 
+    def on_board(self, problem: str | None, runner: str | None, users: tuple[str, ...] | None) -> pd.DataFrame:
+        """The rows of a board and of some users, also those without a text; None: all."""
+        wanted = Filters(problem=problem, runner=runner, users=users)
+        found = [rows[_matching(rows, wanted)] for rows in (self.rows, self.textless)]
+        answer: pd.DataFrame = pd.concat(found, ignore_index=True) if len(found[1]) else found[0]
+        return answer
+
     def _mask(self, filters: Filters) -> Flags:
-        rows = self.rows
-        mask = np.ones(len(rows), bool)
-        for column, wanted in (("problem", filters.problem), ("runner", filters.runner), ("passed", filters.passed)):
-            if wanted is not None:
-                mask &= (rows[column] == wanted).fillna(False).to_numpy(bool)
-        if filters.users is not None:
-            mask &= rows["user_id"].isin(filters.users).to_numpy(bool)
+        mask = _matching(self.rows, filters)
         if filters.since is not None:
             mask &= (self.at >= _micros(filters.since)) & (self.at != _UNKNOWN_TIME)
         if filters.until is not None:
@@ -128,6 +131,17 @@ def would_rank(rows: pd.DataFrame) -> Longs:
         faster = np.searchsorted(scores_of[key], score, side="left")
         answer[group["place"].to_numpy()] = 1 + faster - (group["best"].to_numpy() < score)
     return answer
+
+
+def _matching(rows: pd.DataFrame, filters: Filters) -> Flags:
+    """Which rows have the problem, runner, outcome and users that are asked for."""
+    mask = np.ones(len(rows), bool)
+    for column, wanted in (("problem", filters.problem), ("runner", filters.runner), ("passed", filters.passed)):
+        if wanted is not None:
+            mask &= (rows[column] == wanted).fillna(False).to_numpy(bool)
+    if filters.users is not None:
+        mask &= rows["user_id"].isin(filters.users).to_numpy(bool)
+    return mask
 
 
 def _micros(day: date) -> int:

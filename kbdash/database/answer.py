@@ -42,14 +42,18 @@ def answers(question: Question) -> Callable[[Method], Method]:
     """Decorate the method that answers a question: it gets the question's signature and help, its frame a display."""
 
     def mark(method: Method) -> Method:
-        limited = method if question.of == "texts" else in_time(method)  # a search of all texts has limits of its own
+        signature, of_texts = question.signature, question.of == "texts"
+        limited = method if of_texts else in_time(method)  # a search of all texts has limits of its own
 
         @wraps(method)
-        def ask(*args: Any, **kwargs: Any) -> Any:
-            return shown(limited(*args, **kwargs))
+        def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+            given = dict(signature.bind(self, *args, **kwargs).arguments)  # TypeError for a keyword that is not known
+            del given["self"]
+            # Other questions check their parameters when they are bound to SQL.
+            return shown(limited(self, **(question.checked(given) if of_texts else given)))
 
         ask.__doc__ = question.help
-        ask.__signature__ = question.signature  # type: ignore[attr-defined]
+        ask.__signature__ = signature  # type: ignore[attr-defined]
         ask.question = question  # type: ignore[attr-defined]
         return cast(Method, ask)
 

@@ -120,8 +120,8 @@ class Directory:
         return self._names[competition]
 
     @in_time
-    def user_ids(self, texts: Sequence[str], competition: str | None = None) -> tuple[str, ...]:
-        """Ids of the users with these ids or exact names; UnknownUser suggests similar names.
+    def user_ids(self, texts: Sequence[str], competition: str | Sequence[str] | None = None) -> tuple[str, ...]:
+        """Ids of the users with these ids or names, in one or several competitions; UnknownUser suggests similar names.
 
         A name that several people share gives all of them. Digits that match nobody here are taken for the id of a
         user of another competition.
@@ -170,9 +170,11 @@ class Directory:
         frame.attrs["unavailable"] = left_out
         return frame
 
-    def _who(self, texts: Sequence[str], competition: str | None, *, strict: bool = True) -> dict[str, tuple[str, ...]]:
+    def _who(
+        self, texts: Sequence[str], competition: str | Sequence[str] | None, *, strict: bool = True
+    ) -> dict[str, tuple[str, ...]]:
         """The ids that each text means: the one with that id, else those with the name, else ignoring case."""
-        places = self._linkable_places() if competition is None else (competition,)
+        places = (competition,) if isinstance(competition, str) else competition or self._linkable_places()
         asked = {text: _INVISIBLE.sub("", str(USER.check(text))).strip() for text in texts}
         rows = self.ask_each(places, "who", texts=sorted(set(asked.values())))
         meant = _best_matches(rows)

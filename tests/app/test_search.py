@@ -82,11 +82,12 @@ def test_every_choice_is_in_the_link_and_a_chip_takes_it_off(sample: Open) -> No
     ("query", "said"),
     [
         ({"q": "tma(", "mode": "regex"}, "no regular expression"),
-        ({"q": ".*", "mode": "regex"}, "matches every line"),
+        ({"q": ".*", "mode": "regex"}, "matches a line without characters"),
         ({"q": "x"}, "at least two characters"),
         ({"q": "no text holds these words"}, "No line holds that"),
         ({"q": WORD, "problem": "no_such_board"}, "There is no problem"),
         ({"q": WORD, "competition": "no_such_slug"}, "There is no competition"),
+        ({"q": WORD, "user": "nobody at all"}, "Nobody has the id or name"),
         ({"q": WORD, "facet": "magic"}, "Ignored facet=magic"),
     ],
 )

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
-from kbdash.errors import KbdashError, QueryRefused
+from kbdash.errors import KbdashError, QueryRefused, UnknownUser
 from tests.content.test_noise import plain
 from tests.hub import LoopbackHub
 
@@ -191,6 +192,31 @@ def test_search_with_the_filters_of_the_engine(kb: KernelBot) -> None:
     assert kb.search("torch", problem="trimul", until="1999-01-01").empty
     with pytest.raises(QueryRefused):
         kb.search("torch", problem="trimul", until="yesterday")
+
+
+def test_a_user_means_the_same_in_every_question(kb: KernelBot) -> None:
+    first = kb.leaderboard("trimul").iloc[0]
+    own = kb.search("torch", problem="trimul", user=first["user_id"])
+    for said in (first["user_name"].upper(), int(first["user_id"])):
+        pd.testing.assert_frame_equal(kb.search("torch", problem="trimul", user=said), own)
+        assert len(kb.steps("trimul", user=said)) == len(kb.steps("trimul", user=first["user_id"]))
+    for ask in (lambda: kb.search("torch", user="no such name"), lambda: kb.techniques("trimul", user="no such name")):
+        with pytest.raises(UnknownUser):
+            ask()
+
+
+@pytest.mark.parametrize(
+    "said", [{"limit": "5"}, {"since": 5}, {"facets": "triton"}, {"passed": "yes"}, {"case": None}], ids=str
+)
+def test_values_that_mean_nothing_are_refused(kb: KernelBot, said: dict[str, Any]) -> None:
+    with pytest.raises(QueryRefused, match=next(iter(said))):
+        kb.search("torch", **said)
+
+
+def test_a_keyword_that_no_question_has_is_an_error(kb: KernelBot) -> None:
+    for ask in (partial(kb.search, "torch"), partial(kb.leaderboard, "trimul"), partial(kb.techniques, "trimul")):
+        with pytest.raises(TypeError, match="runer"):
+            ask(runer="B200")  # type: ignore[operator]
 
 
 def test_search_over_all_competitions(kb: KernelBot) -> None:

@@ -210,9 +210,15 @@ def test_steps_are_pairs_of_personal_bests(tmp_path: Path) -> None:
         Sent(6, b"q", "bob", at=1, score=8.0),
         Sent(7, b"q\nr", "bob", at=2, score=6.0),
         Sent(8, b"never", "bob", at=3, score=0.1, passed=False),
+        Sent(9, None, "bob", at=4, score=4.8),
+        Sent(10, b"q\nr\ns", "bob", at=5, score=2.4),
     ]
     place = Made(rows).place(tmp_path)
-    found = steps([(place.store, place.held, place.held.rows)], least_gain=0.1, limit=10)
-    shown = found[["user_name", "before_id", "after_id", "gain", "changed_lines"]].to_numpy().tolist()
-    assert shown == [["Ann", 1, 3, 0.5, 2], ["Bob", 6, 7, 0.25, 1]]
-    assert len(personal_bests(place.held.rows)) == 3
+    every = place.held.on_board(None, None, None)
+    found = steps([(place.store, every)], least_gain=0.1, limit=10)
+    shown = found[["user_name", "before_id", "after_id", "gain"]].to_numpy().tolist()
+    assert shown == [["Ann", 1, 3, 0.5], ["Bob", 9, 10, 0.5], ["Bob", 6, 7, 0.25], ["Bob", 7, 9, pytest.approx(0.2)]]
+    # A best without a text is a best all the same; only what changed is not known.
+    assert found["changed_lines"].tolist() == [2, pd.NA, 1, pd.NA]
+    assert len(personal_bests(every)) == 5
+    assert set(place.held.on_board("gemm", "B200", ("bob",))["submission_id"]) == {6, 7, 8, 9, 10}

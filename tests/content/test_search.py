@@ -144,6 +144,15 @@ def test_a_limit_cuts_the_rows_and_not_the_total(tmp_path: Path) -> None:
     some = search([place], parse_pattern("int"), [Filters()], limit=7, seconds=60)
     assert some["line"].tolist() == whole["line"].tolist()[:7]
     assert some.attrs["total"] == 30
+    none = search([place], parse_pattern("int"), [Filters()], limit=0, seconds=60)
+    assert none.empty
+    assert none.attrs == {"total": 30, "places": []}
+
+
+def test_whoever_is_faster_without_a_text_is_ahead_all_the_same(tmp_path: Path) -> None:
+    rows = [Sent(1, None, "ann", score=1.0), Sent(2, b"slow line", "bob", score=2.0)]
+    found = search([Made(rows).place(tmp_path)], parse_pattern("slow"), [Filters()], limit=9, seconds=60)
+    assert found["best_rank"].tolist() == [2]
 
 
 def test_one_submission_on_two_runners_is_one_submission(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from kbdash.dataset.catalog import AMD_MI300
 from kbdash.units import MICROSECONDS, MILLISECONDS
 from kbdash.web import competition, overview, tables, user
 from kbdash.web.content import trust_frames
+from kbdash.web.content.technique_changes import change_words, changed
 from kbdash.web.tabs import own_row, progression, ranking
 from kbdash.web.tabs.hardware import shape_rows
 
@@ -135,3 +136,10 @@ def test_a_flagged_record_is_marked_at_the_time_on_the_overview_and_in_the_head(
     columns = {column.name: column for column in overview.columns_of(MICROSECONDS)}
     assert columns["best"].mark == "flags"
     assert {column.mark for column in ranking.columns_of(MICROSECONDS, 1e-6, several=False)} == {"", "flags"}
+
+
+def test_a_step_from_or_to_a_missing_text_says_nothing_about_techniques() -> None:
+    assert change_words(("triton", "tma"), ("tma", "fp8")) == "+fp8 \N{MINUS SIGN}triton"
+    assert change_words((), ()) == ""
+    assert [change_words(None, ("tma",)), change_words(("tma",), None)] == ["–", "–"]
+    assert changed(None, ("tma",)) == ([], [])

@@ -35,7 +35,7 @@ TECHNIQUES = Question(
         "median_with median_without",
         users=_HOLDERS,
         submissions=_HOLDING,
-        share=Column("share", "number", "share of the users whose best holds it", "share"),
+        share=Column("share", "number", "share of the users with a submission that holds it", "share"),
         first_at=Column("first_at", "time", "when it was first submitted", "UTC"),
     ),
     asks=(p.PROBLEM, p.RUNNER),
