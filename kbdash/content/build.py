@@ -17,7 +17,7 @@ from kbdash.code.parquet.pages import Physical
 from kbdash.code.parquet.store import DirectoryStore
 from kbdash.content.disk import check_room, flush_folder, full_disk_named
 from kbdash.content.facts import NOBODY, Ask, read_facts
-from kbdash.content.layout import PAGES, Manifest, folder_name
+from kbdash.content.layout import PAGES, Manifest, folder_name, has_tables
 from kbdash.content.pages import PageStream, RawPage
 from kbdash.content.parts import PageTexts, finished_parts, split_page, write_part
 from kbdash.content.progress import ContentStopped, Phase, Progress, WorkFolder
@@ -62,7 +62,7 @@ class Build:
         try:
             with full_disk_named(self._job.root), self.work.locked():
                 ready = Manifest.read(self.work.finished)
-                if ready and ready.fits(self._job.file):
+                if ready and ready.fits(self._job.file) and has_tables(self.work.finished):
                     shutil.rmtree(self.work.parts, ignore_errors=True)  # left by a build killed at the very end
                     return ready
                 return self._build()

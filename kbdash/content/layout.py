@@ -119,3 +119,8 @@ def folder_name(file: DataFile) -> str:
 def table_path(folder: Path, table: str) -> Path:
     """Where a table of a store is."""
     return folder / f"{table}.parquet"
+
+
+def has_tables(folder: Path) -> bool:
+    """Whether every table of a store is there."""
+    return all(table_path(folder, table).exists() for table in TABLES)

@@ -45,7 +45,10 @@ class Store:
     @property
     def size_bytes(self) -> int:
         """Bytes of all tables on disk."""
-        return sum(table_path(self.folder, table).stat().st_size for table in TABLES)
+        try:
+            return sum(table_path(self.folder, table).stat().st_size for table in TABLES)
+        except FileNotFoundError as error:
+            raise DataUnavailable(f"{self.folder.name}: a table is missing.", advice=_DAMAGED) from error
 
     @property
     def memory_bytes(self) -> int:

@@ -129,6 +129,19 @@ def test_a_finished_store_is_not_built_again(tmp_path: Path) -> None:
     assert source.requests == before
 
 
+def test_a_store_that_lost_a_table_says_so_and_is_built_again(tmp_path: Path) -> None:
+    order = made(50).order(tmp_path)
+    Build(order).run()
+    store = find_store(tmp_path, order.file)
+    assert store is not None
+    whole = tables_of(store.folder)
+    (store.folder / "runs.parquet").unlink()
+    with pytest.raises(DataUnavailable, match="a table is missing"):
+        _ = store.size_bytes
+    Build(order).run()
+    assert tables_of(store.folder) == whole
+
+
 def test_a_full_disk_is_named_and_leaves_no_store(tmp_path: Path) -> None:
     assert start(ROWS, tmp_path, largest_file=20_000).outcome(100).startswith("DiskFull ")
     order = made(ROWS).order(tmp_path, part_bytes=PART_BYTES)
