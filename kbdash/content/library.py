@@ -19,7 +19,7 @@ from kbdash.content.patterns import parse_pattern
 from kbdash.content.scan import LineScanner
 from kbdash.content.search import LARGEST_LIMIT, Place
 from kbdash.content.store import Store
-from kbdash.content.stores import HOW_TO_GET_ONE, ContentMissing, ContentState, StateName, Stores
+from kbdash.content.stores import ContentMissing, ContentState, StateName, Stores
 from kbdash.content.text_rows import Filters, TextRows
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
@@ -200,7 +200,7 @@ class Library(Stores):
             return [competition], None
         slugs = [slug for slug in engine.readable() if self.store(slug) is not None]
         if not slugs:
-            raise ContentMissing("There is no content store yet.", advice=HOW_TO_GET_ONE)
+            raise self.missing()
         return slugs, None
 
     def opened(self, engine: Engine, competition: str) -> OpenStore:

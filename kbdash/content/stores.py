@@ -176,8 +176,14 @@ class Stores:
             download.wait()
             store = self.store(competition)
         if store is None:
-            raise ContentMissing(f"There is no content store of {competition} yet.", advice=HOW_TO_GET_ONE)
+            raise self.missing(competition)
         return store
 
-
-HOW_TO_GET_ONE = "Build it with `python -m kbdash.content build`, or name one in KBDASH_CONTENT."
+    def missing(self, competition: str | None = None) -> ContentMissing:
+        """The error for a store that is not there."""
+        what = "There is no content store" + (f" of {competition}" if competition else "")
+        if self._location.kind == "off":
+            return ContentMissing(f"{what}: KBDASH_CONTENT is off.", advice="Unset it, and build one.")
+        return ContentMissing(
+            f"{what} yet.", advice="Build it with `python -m kbdash.content build`, or name one in KBDASH_CONTENT."
+        )

@@ -356,8 +356,10 @@ def test_a_technique_that_nobody_knows_is_refused_with_the_list(kb: KernelBot) -
 
 def test_without_a_store_a_technique_says_what_is_missing(options: Settings) -> None:
     engine = kbdash.connect(settings=replace(options, content="off"))
-    with pytest.raises(ContentMissing, match="no content store"):
+    with pytest.raises(ContentMissing, match="no content store of trimul: KBDASH_CONTENT is off"):
         engine.leaderboard("trimul", facets=("triton",))
+    with pytest.raises(ContentMissing, match="no content store: KBDASH_CONTENT is off"):
+        engine.search("triton")
     assert len(engine.leaderboard("trimul"))
     engine.close()
 
