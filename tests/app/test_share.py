@@ -76,7 +76,7 @@ def opened(app: AppTest, key: str) -> AppTest:
 def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
     app = sample("nvfp4", problem="nvfp4_group_gemm", runner="B200", to="2026-02-15", top="9")
     app = opened(app, "leaderboard-sql")
-    statement = next(block.value for block in app.code if "ranking(" in block.value)
+    statement = next(block.value for block in app.code if "rank_in(" in block.value)
     kb = kbdash.connect(settings=Settings.from_env())
     rows = kb.sql(statement)
     shown = tables(app)[0]
@@ -88,10 +88,10 @@ def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
 @pytest.mark.parametrize(
     ("tab", "question"),
     [
-        ("distribution", "ranking("),
+        ("distribution", "rank_in("),
         ("progression", "previous"),
         ("submissions", "number_key"),
-        ("hardware", "ranking("),
+        ("hardware", "rank_in("),
     ],
 )
 def test_every_tab_shows_sql_that_runs(sample: Open, tab: str, question: str) -> None:

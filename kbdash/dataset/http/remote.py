@@ -8,6 +8,7 @@ import asyncio
 import re
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import unquote, urljoin, urlsplit
@@ -129,11 +130,13 @@ class HttpBytes(ByteSource):
         client = await self._client.opened()
         try:
             link = await self._resolved(client)
-            try:
+            with suppress(_LinkExpiredError):
                 return await self._range(client, link, offset, length)
-            except _LinkExpiredError:
-                fresh = await self._resolved(client, instead_of=link)
-                return await self._range(client, fresh, offset, length)
+            link = await self._resolved(client, instead_of=link)
+            with suppress(_LinkExpiredError):
+                return await self._range(client, link, offset, length)
+            # Ranges fetched side by side share the fresh link too; if it serves only one of them, this needs its own.
+            return await self._range(client, await self._resolve(client, previous=link), offset, length)
         except _LinkExpiredError as refusal:
             raise DataUnavailable(
                 f"The signed link that {self.asked.host} gave for {self.name} is refused ({refusal.status}), "
