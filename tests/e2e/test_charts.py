@@ -73,18 +73,6 @@ def test_a_swipe_over_a_chart_scrolls_the_page(phone: Page, app: str, path: str,
     assert before - scrolled(phone) > 150
 
 
-def test_a_tap_shows_the_sentence_and_offers_the_code(phone: Page, app: str) -> None:
-    phone.goto(app + FIELD)
-    settled(phone)
-    plot = chart(phone, "distribution-chart")
-    phone.touchscreen.tap(*spot(plot, 0))
-    expect(plot.locator(".hoverlayer .hovertext")).to_contain_text("rank 1 of")
-    assert "/submission" not in phone.url
-    phone.locator(".st-key-distribution-chart-bar").get_by_role("button", name="Open the code").click()
-    phone.wait_for_url("**/submission?**")
-    expect(phone.locator(".st-key-code .line").first).to_be_visible()
-
-
 def test_a_click_on_a_point_opens_its_code(app: str, open_page: Open, kb: KernelBot) -> None:
     page = open_page(app + FIELD)
     plot = chart(page, "distribution-chart")
