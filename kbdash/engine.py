@@ -15,8 +15,8 @@ from kbdash.code.study import Cost
 from kbdash.content.frames import as_frame
 from kbdash.content.holding import Holding
 from kbdash.content.insight import Insight, TechniqueOptions
-from kbdash.content.library import ContentState, Library, SearchOptions, StepOptions
 from kbdash.content.noise import BoardNoise, Noise
+from kbdash.content.questions import ContentState, Library, SearchOptions, StepOptions
 from kbdash.content.verdicts import Verdict
 from kbdash.database.answer import answers, in_time
 from kbdash.database.connection import Database, prepared_connection

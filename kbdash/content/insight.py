@@ -9,8 +9,8 @@ import pandas as pd
 from kbdash.cache import SharedCache
 from kbdash.content import adoption, noise
 from kbdash.content.decoded import as_text
-from kbdash.content.library import Day, Engine, Library, OpenStore, SearchOptions
 from kbdash.content.parts import NO_TEXT
+from kbdash.content.questions import Day, Engine, Library, OpenStore, SearchOptions
 from kbdash.content.text_rows import Filters, Flags
 from kbdash.content.verdicts import Examiner, KeptVerdicts, Verdict, verdict_bytes
 from kbdash.content.verdicts_pass import kept_about_bests

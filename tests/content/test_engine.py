@@ -22,7 +22,7 @@ import kbdash
 from kbdash.content import background
 from kbdash.content.build import Build
 from kbdash.content.jobs import Opened
-from kbdash.content.library import ContentMissing
+from kbdash.content.questions import ContentMissing
 from kbdash.content.store import Store, find_store
 from kbdash.content.techniques import facets_of
 from kbdash.database.console.content import CONTENT

@@ -13,8 +13,8 @@ from kbdash.content.card import card
 from kbdash.content.command import main
 from kbdash.content.jobs import Opened
 from kbdash.content.layout import Manifest, folder_name
-from kbdash.content.library import ContentMissing
 from kbdash.content.publish import push
+from kbdash.content.questions import ContentMissing
 from kbdash.content.store import Store, find_store
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from kbdash.content.insight import TechniqueOptions
-from kbdash.content.library import SearchOptions, StepOptions
+from kbdash.content.questions import SearchOptions, StepOptions
 from kbdash.database.answer import as_frame
 from kbdash.database.competition_views import sql_text
 from kbdash.database.queries import method_of
