@@ -15,6 +15,7 @@ THIN = "\u2009"
 MINUS = "−"
 LONGEST_NAME = 80
 """Characters: a longer name would fill the page, and fifty names of a megabyte each would fill the memory."""
+_MEASURABLE = 1e-6
 _ID_END = 4  # digits of the id that distinguish people without a name
 
 
@@ -216,10 +217,12 @@ def _utc(moment: date | pd.Timestamp | None) -> pd.Timestamp | None:
 
 
 def significant(value: float, digits: int = 4) -> str:
-    """`value` rounded to significant digits, written without an exponent."""
+    """`value` rounded to significant digits; only what no machine can measure is written with an exponent."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.{digits - 1}e}")
+    if abs(rounded) < _MEASURABLE:
+        return f"{MINUS if rounded < 0 else ''}{abs(rounded):.{digits - 1}e}"
     places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
     return signed(rounded, places)
 

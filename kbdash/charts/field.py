@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import LOWER_IS_BETTER, plain_axis, ratio_axis
-from kbdash.charts.canvas import SMALL, Array, Spec, figure, message, rows_of, thinned
+from kbdash.charts.canvas import LETTER, PHONE, SMALL, Array, Spec, figure, message, rows_of, thinned
 from kbdash.charts.field_signs import Field, signs
 from kbdash.charts.labels import LINE
 from kbdash.charts.palette import faded, quiet_color, runner_style, theme_of, user_style
@@ -26,6 +26,7 @@ _CROWDED = 60  # from this many users on, bins are finer
 _DRAWN = 800  # dots of one chart
 _BLOCKY = 30  # up to this many users in a bin, each is a block
 _NAME = 16
+_BESIDE = 7  # pixels from a dot to its name
 _EDGE = 8  # pixels between the outer dots and the edge
 _TIGHT = 12  # pixels of a rank below which names move off the curve
 
@@ -206,25 +207,30 @@ def _names(drawn: Field, pinned: Sequence[str], height: float) -> list[Spec]:
         if all(abs(y - other) >= LINE for other in taken):
             taken.append(y)
             text = f"{tied[place]}  {shown(names[place], _NAME)}"
-            labels.append(_name(drawn, place, text, users[place], list(pinned), tight=height < _TIGHT))
+            length = LETTER * (len(tied[place]) + 2 + min(len(names[place]), _NAME))
+            leftward = drawn.place(float(drawn.ratios[place])) > max(1 / 3, (length + _BESIDE) / PHONE)
+            spec = _name(drawn, place, text, leftward=leftward, tight=height < _TIGHT)
+            labels.append(_as_pinned(spec, drawn, list(pinned).index(users[place])) if users[place] in pins else spec)
     return labels
 
 
-def _name(drawn: Field, place: int, text: str, user: str, pinned: list[str], *, tight: bool) -> Spec:
+def _name(drawn: Field, place: int, text: str, *, leftward: bool, tight: bool) -> Spec:
     """A name beside its dot; where dots are close, right above or left below it, where the curve never is."""
-    leftward = drawn.place(float(drawn.ratios[place])) > 1 / 3
-    ink = drawn.theme.text if place < 3 else drawn.theme.muted
-    is_pinned = user in pinned
     return {
-        "text": f"<b>{text}</b>" if is_pinned else text,
+        "text": text,
         "x": float(drawn.ratios[place]),
         "y": place + 1,
         "xanchor": "right" if leftward else "left",
-        "xshift": -7 if leftward else 7,
+        "xshift": -_BESIDE if leftward else _BESIDE,
         "yanchor": "middle",
         "yshift": 0 if not tight else -6 if leftward else 6,
         "showarrow": False,
         "borderpad": 0,
         "bgcolor": faded(drawn.theme.background, 0 if tight else 0.75),
-        "font": {"size": SMALL, "color": user_style(pinned.index(user), drawn.theme).ink if is_pinned else ink},
+        "font": {"size": SMALL, "color": drawn.theme.text if place < 3 else drawn.theme.muted},
     }
+
+
+def _as_pinned(name: Spec, drawn: Field, pin: int) -> Spec:
+    ink = user_style(pin, drawn.theme).ink
+    return name | {"text": f"<b>{name['text']}</b>", "font": name["font"] | {"color": ink}}

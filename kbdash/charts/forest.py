@@ -17,6 +17,8 @@ from kbdash.units import count_text, plural, ratio_text
 
 KINDS = {"same code": "same code", "same user best": "each user's best"}
 _ROW = 46  # pixels of a pair of runners
+_TALL_ROW = 62  # and with a head of two lines
+_LONG = 60  # letters of a head that a narrow phone has room for
 _FEWEST = 5  # with fewer pairs, a median is only a hint
 _TICKS = (1, 0.5, 2, 0.1, 10, 100, 0.25, 4, 0.2, 5, 20, 50, 0.75, 1.5, 3)  # those before others have priority
 _OFFSETS = {"same code": 0.16, "same user best": 0.4}
@@ -33,18 +35,20 @@ def forest(ratios: pd.DataFrame, runners: Sequence[str], theme: str = "light") -
     pairs = sorted({(order[a], order[b]) for a, b in zip(frame["runner_a"], frame["runner_b"], strict=True)})
     rows = {(runners[a], runners[b]): row for row, (a, b) in enumerate(pairs)}
     reach = _reach(frame)
+    heads = {pair: _head_words(pair, frame, reach) for pair in rows}
+    tall = any(sum(map(len, head)) > _LONG for head in heads.values())
     words = f"● same code   ○ each user's best<br>bar: middle half   × under {_FEWEST} pairs"
     return figure(
         [trace for _, row in frame.iterrows() for trace in _traces(row, rows, reach, tokens)],
         tokens,
-        height=_ROW * len(rows) + 110,
+        height=(_TALL_ROW if tall else _ROW) * len(rows) + 110,
         margin={"l": 12, "r": 12, "t": 48, "b": 62},
         xaxis=_axis(reach, tokens),
         yaxis=plain_axis(tokens, range=[len(rows) - 0.42, -0.45], showticklabels=False, showgrid=False),
         shapes=[_equal(tokens)],
         annotations=[
             caption(words, tokens, lift=10),
-            *(_head(pair, row, frame, reach, tokens) for pair, row in rows.items()),
+            *(_head(heads[pair], row, tokens, tall=tall) for pair, row in rows.items()),
         ],
     )
 
@@ -95,8 +99,8 @@ def _traces(row: Any, rows: dict[tuple[str, str], int], reach: tuple[float, floa
     ]
 
 
-def _head(pair: tuple[str, str], row: int, frame: pd.DataFrame, reach: tuple[float, float], theme: Theme) -> Spec:
-    """The pair in words: both medians, the number of pairs, and how many lie beyond the axis."""
+def _head_words(pair: tuple[str, str], frame: pd.DataFrame, reach: tuple[float, float]) -> tuple[str, str, str]:
+    """The pair in words: its names, both medians with the number of pairs, and how many lie beyond the axis."""
     part = frame[(frame["runner_a"] == pair[0]) & (frame["runner_b"] == pair[1])]
     said = []
     for kind in KINDS:
@@ -105,12 +109,18 @@ def _head(pair: tuple[str, str], row: int, frame: pd.DataFrame, reach: tuple[flo
     logs = np.log(np.concatenate([np.asarray(values, dtype=float) for values in part["ratios"]]))
     beyond = int(((logs < reach[0]) | (logs > reach[1])).sum())
     more = f" · {count_text(beyond)} beyond" if beyond else ""
-    text = f"{shown(runner_name(pair[1]))} against {shown(runner_name(pair[0]))}  <b>{' | '.join(said)}</b>{more}"
+    return f"{shown(runner_name(pair[1]))} against {shown(runner_name(pair[0]))}", " | ".join(said), more
+
+
+def _head(words: tuple[str, str, str], row: int, theme: Theme, *, tall: bool) -> Spec:
+    """The words above a row; in two lines where one of the heads is too long for a phone."""
+    names, said, more = words
     return {
-        "text": text,
+        "text": f"{names}{'<br>' if tall else '  '}<b>{said}</b>{more}",
+        "align": "left",
         "x": 0,
         "xref": "paper",
-        "y": row - 0.14,
+        "y": row - (0.2 if tall else 0.14),
         "xanchor": "left",
         "yanchor": "middle",
         "showarrow": False,

@@ -18,7 +18,7 @@ from kbdash.dataset.catalog import runner_name
 from kbdash.units import Unit, plural, rank_texts, time_text
 
 _ROW = 74  # pixels of a runner
-_HEAD = 0.36  # of that, above the dots
+_HEAD = 0.47  # of that, from the middle up to the head of two lines
 _DOTS = 150  # up to this many users of a runner, each is a dot
 _OUTER = 0.1  # share of the users at either end who stay dots in a box plot
 _NEAR = 0.011  # share of the axis: closer dots are moved apart
@@ -208,15 +208,16 @@ def _head(lane: _Lane, unit: Unit, theme: Theme) -> Spec:
     """The text above a row: runner, best, median, users, and how many lie beyond the axis."""
     best, median = (time_text(seconds, unit) for seconds in (lane.scores[0], float(np.median(lane.scores))))
     words = [f"best {best}", f"median {median}", plural(len(lane.frame), "user")]
-    if beyond := lane.end.words(unit):
-        words.append(beyond)
+    beyond = lane.end.words(unit)
     return {
-        "text": f"<b>{shown(runner_name(lane.runner))}</b>  {' · '.join(words)}",
+        # In a line of its own, because a phone has no room for it beside the rest.
+        "text": f"<b>{shown(runner_name(lane.runner))}</b>  {' · '.join(words)}" + (f"<br>{beyond}" if beyond else ""),
         "x": 0,
         "xref": "paper",
         "y": lane.row - _HEAD,
         "xanchor": "left",
-        "yanchor": "middle",
+        "yanchor": "top",
+        "align": "left",
         "showarrow": False,
         "borderpad": 1,
         "bgcolor": faded(theme.background, 0.8),

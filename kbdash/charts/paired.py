@@ -41,6 +41,11 @@ class Pairs:
     rank_a: Array
     rank_b: Array
 
+    def only(self, places: Array) -> "Pairs":
+        """Some of the users; their ranks stay those among all."""
+        part = self.frame.iloc[places].reset_index(drop=True)
+        return Pairs(part, self.change[places], self.rank_a[places], self.rank_b[places])
+
     def words(self, place: int) -> str:
         """Change of time and of rank of one user."""
         moved = int(self.rank_a[place] - self.rank_b[place])
@@ -63,32 +68,41 @@ def dumbbell(
     span: str = "field",
     narrow: bool = False,
 ) -> go.Figure:
-    """A row per user by rank on the second board, the first thirty: both times joined, and the change in words."""
+    """A row per user by rank on the second board, the first thirty and the pinned: both times, the change in words."""
     pairs = paired_users(frame)
     if pairs is None:
         return message("Nobody has a time on both boards under these filters.", theme)
     tokens = theme_of(theme)
-    count = min(len(pairs.frame), MOST_ROWS)
-    shown_part = pairs.frame.head(count)
-    times = shown_part[["score_a", "score_b"]].to_numpy(dtype=float)
+    drawn = pairs.only(_drawn(pairs.frame, pinned))
+    times = drawn.frame[["score_a", "score_b"]].to_numpy(dtype=float)
     end = axis_end(times.max(axis=1), span=span)
     low, high = float(times.min()), float(times.max(axis=1).min()) * end.ratio
     air = max((high / low) ** 0.04, 1.003)
-    rows = arranged(_labels(pairs, count, pinned, tokens), tokens, narrow=narrow, row=21)
+    rows = arranged(_labels(drawn, pinned, tokens), tokens, narrow=narrow, row=21)
     across, up = (shown(label, 24) for label in labels)
     median = change_text(float(np.median(pairs.change)))
     style = runner_style(str(pairs.frame["runner_b"].iloc[0]), tokens)
     legend = f"○ {across}   {sign('◆', up, style.ink)}   median change {median}"
     beyond = f"{end.words(unit)}" if end.beyond else ""
     return figure(
-        _dumbbells(pairs, count, rows.at, unit, style.color, tokens, (across, up)),
+        _dumbbells(drawn, rows.at, unit, style.color, tokens, (across, up)),
         tokens,
         height=rows.height + 36 + 44,
         margin={"l": rows.left, "r": 84, "t": 36, "b": 44},
         xaxis=time_axis((unit.of(low / air), unit.of(high * air)), unit, tokens, beyond),
         yaxis=rows.axis(tokens),
-        annotations=[caption(legend, tokens, lift=10), *rows.labels, *_changes(pairs, count, rows.at, tokens)],
+        annotations=[
+            caption(legend, tokens, lift=10),
+            *rows.labels,
+            *_changes(drawn, rows.at, tokens),
+            *_far_off(drawn, rows.at, high * air, unit, tokens),
+        ],
     )
+
+
+def _drawn(frame: pd.DataFrame, pinned: Sequence[str]) -> Array:
+    """The rows that are drawn, by their places in a frame ordered by rank: the first thirty and the pinned users."""
+    return np.flatnonzero((np.arange(len(frame)) < MOST_ROWS) | frame["user_id"].isin(list(pinned)).to_numpy())
 
 
 def rank_correlation(one: pd.Series, other: pd.Series) -> float | None:
@@ -111,10 +125,10 @@ def paired_users(frame: pd.DataFrame) -> Pairs | None:
     return Pairs(ordered, change, ranks[0], ranks[1])
 
 
-def _labels(pairs: Pairs, count: int, pinned: Sequence[str], theme: Theme) -> list[Row]:
+def _labels(pairs: Pairs, pinned: Sequence[str], theme: Theme) -> list[Row]:
     order = list(pinned)
     rows = []
-    people = zip(names_of(pairs.frame.head(count)), pairs.frame["user_id"], pairs.rank_b, strict=False)
+    people = zip(names_of(pairs.frame), pairs.frame["user_id"], pairs.rank_b, strict=True)
     for name, user, rank in people:
         text = f"{count_text(rank)}  {shown(name, 16)}"
         ink = user_style(order.index(user), theme).ink if user in order else ""
@@ -123,62 +137,55 @@ def _labels(pairs: Pairs, count: int, pinned: Sequence[str], theme: Theme) -> li
 
 
 def _dumbbells(
-    pairs: Pairs, count: int, at: Sequence[float], unit: Unit, color: str, theme: Theme, labels: tuple[str, str]
+    pairs: Pairs, at: Sequence[float], unit: Unit, color: str, theme: Theme, labels: tuple[str, str]
 ) -> list[Spec]:
-    part = pairs.frame.head(count)
-    a, b = (unit.per_second * part[name].to_numpy(dtype=float) for name in ("score_a", "score_b"))
+    """Bars from the first time to the second, and a mark at either end."""
     y = np.array(at)
-    names = [shown(name) for name in names_of(part)]
-    bars = []
-    for slower, ink in ((False, theme.accent), (True, warning_ink(theme))):
-        mask = (pairs.change[:count] > 0) == slower
-        x = np.column_stack([a[mask], b[mask], np.full(mask.sum(), np.nan)]).ravel()
-        bars.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "x": x,
-                "y": np.repeat(y[mask], 3),
-                "hoverinfo": "skip",
-                "line": {"width": 3, "color": faded(ink, 0.55)},
-            }
-        )
-    ends = []
-    for side, values, symbol, ink, ranks in (
-        ("a", a, "circle-open", theme.text, pairs.rank_a),
-        ("b", b, "diamond", color, pairs.rank_b),
-    ):
-        times = [time_text(seconds, unit) for seconds in part[f"score_{side}"]]
-        ends.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": values,
-                "y": y,
-                "meta": labels[side == "b"],
-                "marker": {
-                    "symbol": symbol,
-                    "size": 10,
-                    "color": ink,
-                    "opacity": 1,
-                    "line": {"width": 2 if side == "a" else 0, "color": ink},
-                },
-                "customdata": rows_of(
-                    [refs_of(part[f"submission_{side}"], part[f"runner_{side}"]), names, times, ranks[:count]]
-                ),
-                "hovertemplate": (
-                    "%{customdata[1]} on %{meta}: %{customdata[2]},"
-                    "<br>rank %{customdata[3]} of those on both.<extra></extra>"
-                ),
-            }
-        )
-    return [*bars, *ends]
+    open_, solid = _marker("circle-open", theme.text, 2), _marker("diamond", color, 0)
+    return [
+        _bars(pairs, y, unit, theme.accent, pairs.change <= 0),
+        _bars(pairs, y, unit, warning_ink(theme), pairs.change > 0),
+        _ends(pairs.frame, "a", y, unit, pairs.rank_a) | {"meta": labels[0], "marker": open_},
+        _ends(pairs.frame, "b", y, unit, pairs.rank_b) | {"meta": labels[1], "marker": solid},
+    ]
 
 
-def _changes(pairs: Pairs, count: int, at: Sequence[float], theme: Theme) -> list[Spec]:
+def _marker(symbol: str, color: str, line: int) -> Spec:
+    return {"symbol": symbol, "size": 10, "color": color, "opacity": 1, "line": {"width": line, "color": color}}
+
+
+def _bars(pairs: Pairs, y: Array, unit: Unit, color: str, mask: Array) -> Spec:
+    both = unit.per_second * pairs.frame[["score_a", "score_b"]].to_numpy(dtype=float)[mask]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": np.column_stack([both, np.full(len(both), np.nan)]).ravel(),
+        "y": np.repeat(y[mask], 3),
+        "hoverinfo": "skip",
+        "line": {"width": 3, "color": faded(color, 0.55)},
+    }
+
+
+def _ends(part: pd.DataFrame, side: str, y: Array, unit: Unit, ranks: Array) -> Spec:
+    """The times on one of the boards, with the sentence of each."""
+    seconds = part[f"score_{side}"]
+    names, times = [shown(name) for name in names_of(part)], [time_text(each, unit) for each in seconds]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": unit.per_second * seconds.to_numpy(dtype=float),
+        "y": y,
+        "customdata": rows_of([refs_of(part[f"submission_{side}"], part[f"runner_{side}"]), names, times, ranks]),
+        "hovertemplate": (
+            "%{customdata[1]} on %{meta}: %{customdata[2]},<br>rank %{customdata[3]} of those on both.<extra></extra>"
+        ),
+    }
+
+
+def _changes(pairs: Pairs, at: Sequence[float], theme: Theme) -> list[Spec]:
     """Change of time and of rank at the right of each row."""
     labels = []
-    for place in range(count):
+    for place in range(len(pairs.change)):
         change = pairs.change[place]
         color = theme.muted if abs(change) < _LOUD else warning_ink(theme) if change > 0 else theme.accent
         labels.append(
@@ -186,3 +193,15 @@ def _changes(pairs: Pairs, count: int, at: Sequence[float], theme: Theme) -> lis
             | {"font": {"size": SMALL, "color": color}}
         )
     return labels
+
+
+def _far_off(pairs: Pairs, at: Sequence[float], end: float, unit: Unit, theme: Theme) -> list[Spec]:
+    """Both times in words, at the edge of rows that lie beyond the axis as a whole."""
+    both = pairs.frame[["score_a", "score_b"]].to_numpy(dtype=float)
+    return [
+        note(
+            f"{time_text(both[place, 0], unit)} → {time_text(both[place, 1], unit)} ▸", theme,
+            x=1, y=at[place], yref="y", xanchor="right", yanchor="middle", xshift=-4,
+        )
+        for place in np.flatnonzero(both.min(axis=1) > end).tolist()
+    ]  # fmt: skip

@@ -31,20 +31,32 @@ from kbdash.database.standings import rank_changes
 from kbdash.units import count_text, person
 
 _AROUND = 2  # ranks shown above and below those the user had
+_UNDER = 0.07  # of the ranks the user had: the room of a name below the last
 _NEIGHBOURS = 3  # on either side, named at the right
 _PLOT = 330  # pixels of all ranks at most
 _ROW = 20  # and of one
+_NARROW = 190  # pixels of the plot between the ranks and the names on a phone
 _NAME = 12
 _LINE = 14  # pixels of a line of names
+_SIGN = 11  # pixels of a sign
+_BELOW_SIGN = 13  # from a sign to the name below it
+_APART = 12.5  # pixels between the middles of what does not touch
 _EVENTS = 300  # changes drawn of one user, the last ones
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def passed_by(
-    bests: pd.DataFrame, user: str, theme: str = "light", *, until: object = None, span: str = "field"
+    bests: pd.DataFrame,
+    user: str,
+    theme: str = "light",
+    *,
+    until: object = None,
+    span: str = "field",
+    narrow: bool = False,
 ) -> go.Figure:
     """The rank of one user as steps, with ▲ where they gained and ▼ where somebody passed them; neighbours in grey."""
-    changes = rank_changes(bests, [user]) if len(bests) else bests
+    every = rank_changes(bests, [user]) if len(bests) else bests
+    changes = every.tail(_EVENTS)
     if not len(changes):
         return message("This user has no ranked time under these filters.", theme)
     tokens = theme_of(theme)
@@ -53,12 +65,13 @@ def passed_by(
     window = window_of(
         at[at >= own[0]], at[int(np.argmin(score))], None, until, "final" if span == "final" else "field"
     )
-    changes = changes.tail(_EVENTS)
     ranks = changes["rank"].to_numpy(dtype=int)
-    low, high = int(ranks.max()) + _AROUND, max(1, int(ranks.min()) - _AROUND)
+    low = int(ranks.max()) + max(_AROUND, round(float(np.ptp(ranks)) * _UNDER))
+    high = max(1, int(ranks.min()) - _AROUND)
     near = _neighbours(bests, user)
     name = person(bests.loc[bests["user_id"] == user, "user_name"].iloc[-1], user)
-    return _drawn(bests, changes, near, name, (high, low), window, tokens)
+    cut = f"the last {count_text(_EVENTS)} of {count_text(len(every))} changes" if len(every) > _EVENTS else ""
+    return _drawn(bests, changes, near, name, (high, low), window, tokens, _NARROW if narrow else PHONE, cut)
 
 
 def _neighbours(bests: pd.DataFrame, user: str) -> list[str]:
@@ -75,6 +88,8 @@ def _drawn(
     rows: tuple[int, int],
     window: Window,
     theme: Theme,
+    width: int,
+    cut: str,
 ) -> go.Figure:
     high, low = rows
     row = min(_PLOT / (low - high + 1), _ROW)
@@ -83,6 +98,7 @@ def _drawn(
     legend = (
         f"{sign('▲', f'{shown(name, 20)} gained ranks', theme.text)}   {sign('▼', 'was passed by', warning_ink(theme))}"
     )
+    above = 36 + (_LINE if cut else 0)
     others = rank_changes(bests, near).groupby("user_id", sort=False).tail(_EVENTS)
     traces = [_grey(part, window, theme) for _, part in others.groupby("user_id", sort=False)]
     traces += [_own(changes, style.color, name, window), *_signs(changes, bests["runner"].iloc[0], name, theme)]
@@ -91,13 +107,13 @@ def _drawn(
     return figure(
         traces,
         theme,
-        height=round(plot) + 36 + BELOW,
-        margin={"l": 46, "r": 104, "t": 36, "b": BELOW},
-        xaxis=date_axis(theme, range=window.ends),
+        height=round(plot) + above + BELOW,
+        margin={"l": 46, "r": 104, "t": above, "b": BELOW},
+        xaxis=date_axis(theme, range=window.ends, nticks=width // 60, tickangle=0),
         yaxis=plain_axis(theme, "rank", range=[low + 0.6, high - 0.6], tickmode="array", tickvals=ticks),
         annotations=[
-            caption(legend, theme, lift=10),
-            *_passers(changes, row, window, theme),
+            caption(f"{legend}<br>{cut}" if cut else legend, theme, lift=10),
+            *_passers(changes, row, window, theme, width),
             *_ends(others, changes, bests, name, (high, low), theme),
         ],
     )
@@ -144,7 +160,7 @@ def _signs(changes: pd.DataFrame, runner: str, name: str, theme: Theme) -> list[
                 "mode": "markers",
                 "x": stamps(utc(part["at"])) if len(part) else [],
                 "y": part["rank"].to_numpy(dtype=int),
-                "marker": {"symbol": symbol, "size": 11, "color": color, "line": {"width": 0}, "opacity": 1},
+                "marker": {"symbol": symbol, "size": _SIGN, "color": color, "line": {"width": 0}, "opacity": 1},
                 "customdata": rows_of([refs_of(part["submission_id"], [runner] * len(part)), words]),
                 "hovertemplate": "%{customdata[1]}<br>%{x|%Y-%m-%d %H:%M} UTC.<extra></extra>",
             }
@@ -161,40 +177,48 @@ def _words(who: str, row: Any, symbol: str) -> str:
     )
 
 
-def _passers(changes: pd.DataFrame, height: float, window: Window, theme: Theme) -> list[Spec]:
-    """Names of those who passed, below their signs, as many as fit on a phone."""
-    whole = (window.end - window.start) / np.timedelta64(1, "s")
+def _passers(changes: pd.DataFrame, height: float, window: Window, theme: Theme, width: int) -> list[Spec]:
+    """Names of those who passed below their signs, if no name and on a phone no sign is in the way; the last always."""
+    moments = utc(changes["at"])
+    places = (moments - window.start) / (window.end - window.start) * width
+    levels = changes["rank"].to_numpy(dtype=int) * height
+    signs = [(level, place - _SIGN / 2, place + _SIGN / 2) for level, place in zip(levels, places, strict=True)]
+    taken = signs if width < PHONE else []
     labels: list[Spec] = []
-    taken: list[tuple[float, float, float]] = []
-    part = changes[changes["by_id"].notna()]
-    for row, at in zip(each(part[::-1]), utc(part["at"])[::-1], strict=True):
-        place = float((at - window.start) / np.timedelta64(1, "s") / whole) * PHONE
+    lines = list(zip(each(changes), stamps(moments), places, levels + _BELOW_SIGN, strict=True))
+    for row, at, place, level in reversed(lines):
+        if pd.isna(row.by_id) or not 0 <= place <= width:
+            continue
         text = shown(person(row.by_name, row.by_id), _NAME)
         half = LETTER * min(len(str(person(row.by_name, row.by_id))), _NAME) / 2
-        level = int(row.rank)
-        crossed = any(
-            abs(other - level * height) < _LINE and place - half < right and place + half > left
-            for other, left, right in taken
-        )
-        if crossed or not 0 <= place <= PHONE:
+        anchor = "left" if place < half else "right" if place > width - half else "center"
+        left = {"left": place, "right": place - 2 * half, "center": place - half}[anchor]
+        box = (level, left, left + 2 * half)
+        if labels and any(_crossed(box, other) for other in taken):
             continue
-        taken.append((level * height, place - half, place + half))
-        anchor = "left" if place < half else "right" if place > PHONE - half else "center"
-        labels.append(
-            {
-                "text": text,
-                "x": str(at),
-                "y": level,
-                "yshift": -13,
-                "xanchor": anchor,
-                "yanchor": "middle",
-                "showarrow": False,
-                "bgcolor": faded(theme.background, 0.7),
-                "borderpad": 0,
-                "font": {"size": 11, "color": warning_ink(theme)},
-            }
-        )
+        taken.append(box)
+        labels.append(_name(text, at, int(row.rank), anchor, theme))
     return labels
+
+
+def _crossed(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    """Whether a line of text meets another or a sign: each by its height, its left and its right end."""
+    return abs(one[0] - other[0]) < _APART and one[1] < other[2] and one[2] > other[1]
+
+
+def _name(text: str, at: str, rank: int, anchor: str, theme: Theme) -> Spec:
+    return {
+        "text": text,
+        "x": at,
+        "y": rank,
+        "yshift": -_BELOW_SIGN,
+        "xanchor": anchor,
+        "yanchor": "middle",
+        "showarrow": False,
+        "bgcolor": faded(theme.background, 0.4),  # the own line must show through
+        "borderpad": 0,
+        "font": {"size": 11, "color": warning_ink(theme)},
+    }
 
 
 def _ends(

@@ -23,6 +23,7 @@ _PLOT = 360  # pixels of the lines
 _STRIP = 24  # and of the strip of record holders below
 _BETWEEN = 8
 _NAME = 14  # letters of a name that fit the right margin
+_LETTERS = 58  # of a caption that fits on a phone
 _REACH = 1.2  # padding beyond the slowest that must be visible, on a log scale
 _NEAREST = 1.03
 
@@ -83,11 +84,13 @@ def _drawn(stage: Stage, attempts: pd.DataFrame | None) -> go.Figure:
         traces.append(tries(attempts, stage))
     traces += [line(user, stage) for user in reversed(stage.styles)]
     traces.append(strip(held, stage.styles, stage.unit, theme) | {"yaxis": "y2"})
+    words = _words(stage, attempts, left_out)
+    above = 46 + LINE * (len(words) - 1)
     return figure(
         traces,
         theme,
-        height=plot + 104,
-        margin={"l": 62, "r": 100, "t": 46, "b": BELOW},
+        height=plot + above + BELOW,
+        margin={"l": 62, "r": 100, "t": above, "b": BELOW},
         barmode="overlay",
         uniformtext={"mode": "hide", "minsize": 9},
         xaxis=date_axis(theme, range=window.ends, anchor="y2"),
@@ -98,7 +101,7 @@ def _drawn(stage: Stage, attempts: pd.DataFrame | None) -> go.Figure:
         shapes=[*deadline_line(window, theme), *_own(stage, floor)[0]],
         annotations=[
             *_names(stage, plot, floor),
-            *_words(stage, attempts, left_out),
+            caption("<br>".join(words), theme, lift=22),
             *deadline_label(window, theme),
             *_own(stage, floor)[1],
         ],
@@ -133,8 +136,8 @@ def _names(stage: Stage, plot: int, floor: float) -> list[Spec]:
     ]
 
 
-def _words(stage: Stage, attempts: pd.DataFrame | None, left_out: int) -> list[Spec]:
-    """The caption: what the axis is, and what it does not show."""
+def _words(stage: Stage, attempts: pd.DataFrame | None, left_out: int) -> list[str]:
+    """The lines of the caption: what the axis is, and what it does not show."""
     board = stage.board
     inside = (board.at >= stage.window.start) & (board.score > stage.high)
     parts = [f"time, {LOWER_IS_BETTER}"]
@@ -147,4 +150,10 @@ def _words(stage: Stage, attempts: pd.DataFrame | None, left_out: int) -> list[S
         parts.append(f"only the first {count_text(count - left_out)} of {plural(count, 'user')} have a line")
     if attempts is not None and (failed := int((~attempts["passed"].fillna(False).astype(bool)).sum())):
         parts.append(f"{plural(failed, 'failed attempt')}")
-    return [caption(" · ".join(parts), stage.theme, lift=22)]
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(f"{lines[-1]} · {part}") <= _LETTERS:
+            lines[-1] += f" · {part}"
+        else:
+            lines.append(part)
+    return lines

@@ -1,6 +1,6 @@
 """User against shape: each mean time as a multiple of the best of that shape."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import plain_axis
-from kbdash.charts.canvas import SMALL, Spec, caption, figure, message
+from kbdash.charts.canvas import LETTER, PHONE, SMALL, Array, Spec, caption, figure, message
 from kbdash.charts.palette import Theme, sequential_scale, theme_of
 from kbdash.charts.people import refs_of
 from kbdash.charts.text import shown
@@ -16,7 +16,8 @@ from kbdash.units import Unit, person, ratio_text, time_text
 
 _FAR_OFF = 4.0  # times the best: anything slower has the strongest colour
 _ROW = 26
-_CROWDED = 10  # columns above which a phone has no room for numbers
+_NAME = 16  # letters
+_CROWDED = 10  # columns above which a phone has room for their names only upright
 _LEAST = {"seed"}  # differs between shapes, but says nothing about them
 
 
@@ -39,16 +40,22 @@ def shapes(frame: pd.DataFrame, unit: Unit, theme: str = "light", *, narrow: boo
         facts[cell][1] = f"{shown(name)}, {_measured(row, unit)}, {ratio_text(ratio)} the best."
     keys, heads = column_names(dict(zip(measured["shape"], measured["spec"], strict=True)), columns)
     heat: Spec = {"z": z, "text": text, "customdata": facts, "zmin": 0, "zmax": np.log2(_FAR_OFF)}
-    numbers = "" if narrow and len(columns) > _CROWDED else "%{text}"
+    numbers = "" if narrow and not _fits(text, names.values()) else "%{text}"
     words = f"mean time, × the best of each shape<br>shapes: {shown(keys, 36)}"
     return _table(
         heat | {"texttemplate": numbers},
-        [shown(names[user], 16) for user in users],
+        [shown(names[user], _NAME) for user in users],
         heads,
         tokens,
         words,
         narrow=narrow,
     )
+
+
+def _fits(text: Array, names: Iterable[str]) -> bool:
+    """Whether a phone has room for the numbers of all columns beside the names of the rows."""
+    room = PHONE - LETTER * min(max(map(len, names)), _NAME)
+    return bool(text.shape[1] * (LETTER * max(map(len, text.ravel())) + 4) <= room)
 
 
 def column_names(specs: dict[Any, str], columns: Sequence[Any]) -> tuple[str, list[str]]:

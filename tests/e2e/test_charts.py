@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from kbdash.engine import KernelBot
-from tests.e2e.conftest import Open, settled
+from tests.e2e.conftest import HANDLED, Open, settled
 
 PROGRESSION = "/nvfp4?problem=nvfp4_gemm&tab=progression"
 FIELD = "/nvfp4?problem=nvfp4_gemm&tab=distribution"
@@ -66,11 +66,27 @@ def test_a_swipe_over_a_chart_scrolls_the_page(phone: Page, app: str, path: str,
     phone.goto(app + path)
     settled(phone)
     plot = chart(phone, key)
-    box = plot.bounding_box()
-    assert box is not None
     before = scrolled(phone)
-    swipe(phone, box["x"] + 150, min(max(box["y"] + 100, 200), 500), 250)
+    swipe(phone, *spot(plot, 0), 250)
     assert before - scrolled(phone) > 150
+    expect(plot.locator(".hoverlayer .hovertext")).to_have_count(0)
+
+
+def test_a_tap_shows_the_sentence_and_offers_the_code(phone: Page, app: str) -> None:
+    phone.goto(app + FIELD)
+    settled(phone)
+    plot = chart(phone, "distribution-chart")
+    code = phone.locator(".st-key-distribution-chart-bar").get_by_role("button", name="Open the code")
+    sentence = plot.locator(".hoverlayer .hovertext")
+    phone.touchscreen.tap(*spot(plot, 0))
+    expect(code).to_be_visible()
+    expect(sentence).to_contain_text("rank 1 of")
+    phone.evaluate(HANDLED)  # what the browser sends after a tap has come by now
+    expect(sentence).to_contain_text("rank 1 of")
+    assert "/submission" not in phone.url
+    code.click()
+    phone.wait_for_url("**/submission?**")
+    expect(phone.locator(".st-key-code .line").first).to_be_visible()
 
 
 def test_a_click_on_a_point_opens_its_code(app: str, open_page: Open, kb: KernelBot) -> None:

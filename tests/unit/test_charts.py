@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -93,14 +94,21 @@ FEW: dict[str, Draw] = {
     "one day": lambda theme: charts.status(frames.status_days(1).head(1), theme),
     "one step": lambda theme: charts.ladder(frames.ladder(1), frames.records()[:0], US, theme),
 }
-MANY = frames.bests(5_000, 6)
 CROWD = np.sort(np.random.default_rng(3).lognormal(-11, 1, 5_000))
+
+
+@cache
+def many() -> pd.DataFrame:
+    """The bests of five thousand users. Made when a test asks: every process that runs any test imports this file."""
+    return frames.bests(5_000, 6)
+
+
 CROWDED: dict[str, Draw] = {
     "field": lambda theme: charts.field(frames.ranked(CROWD), US, theme, span="all", pinned=("u4000",)),
-    "progression": lambda theme: charts.progression(MANY, US, theme, span="all"),
-    "bump": lambda theme: charts.bump(MANY, theme, pinned=("u4000", "u17")),
-    "passed by": lambda theme: charts.passed_by(MANY, "u17", theme),
-    "lanes": lambda theme: charts.lanes(MANY, US, theme),
+    "progression": lambda theme: charts.progression(many(), US, theme, span="all"),
+    "bump": lambda theme: charts.bump(many(), theme, pinned=("u4000", "u17")),
+    "passed by": lambda theme: charts.passed_by(many(), "u17", theme),
+    "lanes": lambda theme: charts.lanes(many(), US, theme),
     "runner strips": lambda theme: charts.runner_strips(
         pd.concat([frames.ranked(CROWD, name) for name in RUNNERS]), US, theme, span="all"
     ),
@@ -116,7 +124,8 @@ CROWDED: dict[str, Draw] = {
     "technique field": lambda theme: charts.technique_field(frames.ranked(CROWD), (FACETS,) * 5_000, FACETS, US, theme),
 }
 THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
-EVERY = pytest.mark.parametrize("draw", FULL.values(), ids=FULL)
+# Nobody changes a figure, so each is drawn once.
+EVERY = pytest.mark.parametrize("draw", [cache(draw) for draw in FULL.values()], ids=FULL)
 
 
 def spec_of(figure: go.Figure) -> dict:

@@ -1,6 +1,7 @@
 """The rules behind the charts, against rows counted by hand: axis end, dates, record holders, clipping, sparklines."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import pairwise
 
@@ -32,6 +33,9 @@ EVEN = [1 + place / 100 for place in range(20)]  # 1.00 to 1.19
         (EVEN, 1.19, 0),
         # The last is more than twice as far as the 90 % user (the 19th of 21, at 1.18): the axis ends there.
         ([*EVEN, 3.0], 1.18, 2),
+        ([*EVEN, 1.5], 1.18, 2),
+        # Just within twice as far (1.18² = 1.392): only the gap before it ends the axis.
+        ([*EVEN, 1.39], 1.19, 1),
         # Not so much further is still shown.
         ([*EVEN, 1.24], 1.24, 0),
         # A gap of more than a third of the axis ends it, here before the last two of 21.
@@ -39,6 +43,7 @@ EVEN = [1 + place / 100 for place in range(20)]  # 1.00 to 1.19
         # The first ten are never cut, however far.
         ([1.0, *[1000.0 * place for place in range(1, 10)]], 9000.0, 0),
         ([1.0, *[1000.0 * place for place in range(1, 10)], 1e9], 9000.0, 1),
+        ([*[1.0] * 9, 50.0], 50.0, 0),
         # Half of the users are never cut where that is more than ten.
         ([*[1.0] * 14, *[50.0] * 16], 50.0, 0),
         # Nor does an axis end below 1.05 times the best.
@@ -159,6 +164,9 @@ def test_the_record_strip_names_each_holder_once_per_reign():
     assert [(reign.user_id, reign.score) for reign in held] == [("a", 4.0), ("b", 3.0), ("a", 2.0)]
     assert [(reign.until - reign.since) / HOUR for reign in held[:2]] == [3, 2]
     assert held[-1].until == shown.end
+    # An axis that begins within the reign of b: who held the record before is not drawn, and b from there on.
+    late = reigns(told, replace(shown, start=start + HOUR * 4))
+    assert [(reign.user_id, (reign.since - start) / HOUR) for reign in late] == [("b", 4), ("a", 5)]
 
 
 def test_the_progression_says_what_it_does_not_show():
@@ -195,6 +203,7 @@ def test_users_without_room_for_a_line_are_counted():
     figure = charts.progression(crowd, US, span="all")
     drawn = len(figure.data[1].x)
     [words] = [note.text for note in figure.layout.annotations if "have a line" in note.text]
+    assert max(map(len, words.split("<br>"))) <= 58, "longer lines are cut off on a phone"
     first = int(words.split("only the first ")[1].split(" of 900 users")[0])
     ids = list(dict.fromkeys(row[0] for row in figure.data[1].customdata))
     users = crowd.set_index("submission_id").loc[[int(ref.split("@")[0]) for ref in ids], "user_id"].nunique()
@@ -251,6 +260,19 @@ def test_pinned_users_are_marked_among_the_pairs_in_their_colour(theme: str):
     assert len(marked) == 2
 
 
+def test_pinned_users_beyond_the_first_thirty_are_paired_too():
+    """With their rank among all, and their times in words where the axis ends before."""
+    pairs = frames.pairs(40)
+    pairs.loc[38, ["score_a", "score_b"]] = [4e-5, 5e-5]
+    figure = charts.dumbbell(pairs, US, ("on-prem", "Modal"), pinned=("u38",))
+    last = [data.customdata[-1] for data in figure.data[2:]]
+    assert [(ref, rank) for ref, _, _, rank in last] == [("138@NVIDIA", 40), ("938@B200", 40)]
+    assert len(figure.data[2].x) == charts.MOST_ROWS + 1
+    assert "40.00\u2009µs → 50.00\u2009µs ▸" in texts(figure)
+    marked = [note for note in figure.layout.annotations if "<b>" in note.text]
+    assert [note.y for note in marked] == [figure.data[2].y[-1]]
+
+
 def test_boards_far_off_are_told_as_a_number():
     assert "9.0× ▸" in texts(charts.contested(frames.contested(), (("one", "One"), ("<b>two</b>", "Two")), ()))
     assert "8.00\u2009× the best ▸" in texts(charts.person_strips(frames.user_field()))
@@ -261,6 +283,71 @@ def test_sparklines_share_one_scale():
     assert charts.sparkline([1.1e-5] * 24, 1e-5) == [], "a single best, however long it stands"
     assert charts.sparkline([5e-5, 3e-5, 2e-5], 1e-5) == [], "always beyond the scale: flat would mean no progress"
     assert charts.sparkline([1e-5], 1e-5) == charts.sparkline(None, 1e-5) == charts.sparkline([], math.nan) == []
+
+
+@pytest.mark.parametrize(("count", "narrow", "numbers"), [(7, True, True), (10, True, False), (18, False, True)])
+def test_cells_have_numbers_where_there_is_room(count: int, narrow: bool, numbers: bool):
+    heat = charts.shapes(frames.shapes(count=count), US, narrow=narrow).data[0]
+    assert bool(heat.texttemplate) is numbers
+    assert "1.50" in heat.text.ravel(), "a hover and the table know them in any case"
+
+
+def test_who_is_beyond_the_axis_of_a_runner_is_told_in_a_line_of_its_own():
+    times = [1e-5 * (1 + place / 100) for place in range(20)]
+    assert "20 users" in texts(charts.runner_strips(frames.ranked(times), US))
+    assert "21 users<br>2 slower, up to 100.0" in texts(charts.runner_strips(frames.ranked([*times, 1e-4]), US))
+
+
+def test_heads_of_the_forest_too_long_for_a_phone_are_broken():
+    pairs = ("H100", "L4"), ("B200", "NVIDIA")
+    short, long = (texts(charts.forest(frames.ratios(*pair), pair)) for pair in pairs)
+    assert "L4 against H100  <b>" in short
+    assert "B200 (on-prem) against B200 (Modal)<br><b>" in long
+
+
+def test_a_phone_names_fewer_of_those_who_passed():
+    """So that names do not overlap; all are in the hover texts and in the table."""
+    wide, narrow = (charts.passed_by(frames.bests(30, each=8), "u3", narrow=narrow) for narrow in (False, True))
+    named, few = ([note for note in figure.layout.annotations if note.yshift == -13] for figure in (wide, narrow))
+    assert 0 < len(few) < len(named)
+    assert [len(trace.x) for trace in narrow.data] == [len(trace.x) for trace in wide.data]
+
+
+@pytest.mark.parametrize(("name", "side"), [("ann", "right"), ("a name of sixteen", "left")])
+def test_names_in_the_field_are_left_of_their_dots_only_where_they_fit(name, side):
+    """The second is at four tenths of the axis: 120 pixels on a phone."""
+    ranked = frames.ranked([1e-5, 1.32e-5, 2e-5]).assign(user_name=["one", name, "three"])
+    notes = {note.y: note for note in charts.field(ranked, US).layout.annotations if name[:3] in note.text}
+    assert notes[2].xanchor == side
+
+
+@pytest.mark.parametrize(("apart", "named"), [("9D", ["u3", "u2", "u1"]), ("1h", ["u3"])])
+def test_names_of_those_who_passed_do_not_cover_signs_on_a_phone(apart, named):
+    """Three pass the first, then nothing for a month: within hours their signs stand one below the other."""
+    rows = [("u0", 9.0), ("u1", 8.0), ("u2", 7.0), ("u3", 6.0)]
+    moments = [frames.START + place * pd.Timedelta(apart) for place in range(4)]
+    late = [("u3", 5.9, moments[3] + pd.Timedelta("30D"))]
+    listed = [(user, score, at) for (user, score), at in zip(rows, moments, strict=True)] + late
+    bests = pd.DataFrame(listed, columns=["user_id", "score", "submitted_at"])
+    bests = ranks_then(
+        bests.assign(user_name=bests["user_id"], runner="B200", submission_id=range(5), previous=[np.nan] * 4 + [6.0])
+    )
+    narrow, wide = (charts.passed_by(bests, "u0", narrow=narrow).layout.annotations for narrow in (True, False))
+    assert [note.text for note in narrow if note.yshift == -13] == named
+    assert [note.text for note in wide if note.yshift == -13] == ["u3", "u2", "u1"]
+
+
+def test_many_changes_of_a_rank_are_cut_and_said():
+    """The axis begins with the first that is drawn."""
+    bests = frames.bests(340, each=1)
+    first = bests.sort_values("submitted_at")["user_id"].iloc[0]
+    bests.loc[bests["user_id"] == first, "score"] = bests["score"].max() * 2
+    figure = charts.passed_by(bests, first)
+    assert "<br>the last 300 of 340 changes" in texts(figure)
+    assert sum(len(trace.x) for trace in figure.data[-2:]) == 300
+    assert figure.layout.xaxis.range[0] > str(bests["submitted_at"].min())[:10]
+    assert figure.layout.yaxis.range[0] == 340 + 21 + 0.6  # a name below the last rank does not reach the dates
+    assert "changes" not in texts(charts.passed_by(frames.bests(9), "u3"))
 
 
 def test_shapes_are_named_by_what_differs():

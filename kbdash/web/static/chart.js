@@ -1,11 +1,12 @@
 // Clicks and pictures of a chart: a click on a point opens its code, and a saved picture names its source.
 // Streamlit's own selection would enable dragging, which blocks scrolling on a phone, so clicks come from Plotly
-// itself. On a touch screen the first tap shows the hover text, and a button opens the code.
+// itself. On a touch screen the first tap shows the hover text, and a button or a second tap opens the code. Plotly
+// hears a tap by its touch events; the mouse events that browsers send after it would count as a second tap, and the
+// mouse would leave again at once, with the hover text.
 
 const HEAD = 26; // pixels of the title in a saved picture
 const LINE = 16; // and of each line of its source
 const LETTER = 6.4;
-const AGAIN = 700; // milliseconds after which a tap counts as a new one
 const links = new WeakMap();
 
 class Link {
@@ -15,9 +16,16 @@ class Link {
     for (const button of root.querySelectorAll("[data-format]")) button.onclick = () => this.#save(button.dataset.format);
     this.open.onclick = () => this.tell("point", this.chosen);
     this.watch = new MutationObserver(() => this.#attach());
-    this.pressed = (event) => { this.pointer = event.pointerType; };
-    document.addEventListener("pointerdown", this.pressed, true);
-    this.clicked = (event) => this.#click(event);
+    this.away = new AbortController();
+    const { signal } = this.away;
+    document.addEventListener("pointerdown", (event) => this.#press(event), { capture: true, signal });
+    // The browser scrolls: Plotly would take the end of it for a tap.
+    document.addEventListener("pointercancel", () => { this.swiped = true; }, { capture: true, signal });
+    this.heard = {
+      plotly_click: (event) => this.#click(event),
+      plotly_beforehover: (event) => !this.#scrolls(event),
+      plotly_unhover: () => { if (this.tapped) this.#choose(undefined); },
+    };
   }
 
   update(data, tell) {
@@ -34,34 +42,47 @@ class Link {
 
   close() {
     this.watch.disconnect();
-    document.removeEventListener("pointerdown", this.pressed, true);
-    this.graph?.removeListener?.("plotly_click", this.clicked);
+    this.away.abort();
+    this.#detach();
   }
 
   /** Streamlit may draw the chart later than this component, and redraw it. */
   #attach() {
     const graph = this.box?.querySelector(".js-plotly-plot");
     if (!graph?.on || graph === this.graph) return;
-    this.graph?.removeListener?.("plotly_click", this.clicked);
+    this.#detach();
     this.graph = graph;
-    graph.on("plotly_click", this.clicked);
+    for (const [name, hear] of Object.entries(this.heard)) graph.on(name, hear);
+    graph.addEventListener("touchend", noMouse, { passive: false });
   }
 
-  #click(event) {
-    const point = event.points.find((one) => one.customdata !== undefined && one.customdata !== null);
-    const told = point && [].concat(point.customdata).slice(0, 2).map(String);
-    if (!this.data.opens || !told || !told[0]) return;
-    const name = told.join(" ");
-    if (this.pointer !== "touch") {
-      this.tell("point", name);
-      return;
-    }
-    // The browser sends a mouse click right after a tap; a real second tap comes later.
-    const again = this.chosen === name && event.event.timeStamp - this.tapped > AGAIN;
-    if (this.chosen !== name || again) this.tapped = event.event.timeStamp;
+  #detach() {
+    this.graph?.removeEventListener("touchend", noMouse);
+    for (const [name, hear] of Object.entries(this.heard)) this.graph?.removeListener?.(name, hear);
+  }
+
+  #press({ pointerType, target }) {
+    this.swiped = false;
+    this.tapped = pointerType === "touch" && this.graph?.contains(target);
+  }
+
+  #scrolls(event) {
+    return this.swiped && "changedTouches" in event;
+  }
+
+  #choose(name) {
     this.chosen = name;
-    this.open.hidden = false;
-    if (again) this.tell("point", name);
+    this.open.hidden = !name;
+  }
+
+  #click({ points, event }) {
+    if (!this.data.opens || this.#scrolls(event)) return;
+    const point = points.find((one) => one.customdata !== undefined && one.customdata !== null);
+    const told = point && [].concat(point.customdata).slice(0, 2).map(String);
+    const name = told?.[0] ? told.join(" ") : undefined;
+    const first = this.tapped && this.chosen !== name;
+    if (this.tapped) this.#choose(name);
+    if (name && !first) this.tell("point", name);
   }
 
   /** Plotly draws pictures from `layout`, so the title and the source are added to it only for that moment. */
@@ -105,6 +126,11 @@ class Link {
       },
     };
   }
+}
+
+/** No mouse events after this touch; the end of a scroll has none, and cannot be cancelled. */
+function noMouse(event) {
+  if (event.cancelable && event.target.closest(".drag")) event.preventDefault();
 }
 
 function broken(text, width) {

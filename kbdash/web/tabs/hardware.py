@@ -109,13 +109,14 @@ def _twins(scene: Scene, twin: str) -> None:
         return
     agreement = memoise(agreement_of, pairs)
     said = "" if agreement is None else f" Rank correlation (Spearman): {agreement:.2f}."
-    left_out = "" if len(pairs) <= charts.MOST_ROWS else f" The first {charts.MOST_ROWS} by rank are drawn."
+    few = len(pairs) <= charts.MOST_ROWS
+    left_out = "" if few else f" The first {charts.MOST_ROWS} by rank and pinned users are drawn."
     st.caption(f"{plural(len(pairs), 'user')} with a time on both boards; ranks are among them.{said}{left_out}")
     common: dict[str, Any] = {"pinned": scene.view.users, "span": scene.view.span}
     figures = {"paired": memoise(
         charts.dumbbell, pairs, scene.unit, MACHINES, scene.theme, narrow=widgets.narrow(), **common
     )}  # fmt: skip
-    if len(pairs) > charts.MOST_ROWS:
+    if not few:
         figures["drift"] = memoise(charts.drift, pairs, scene.unit, MACHINES, scene.theme, **common)
     for name, figure in figures.items():
         chart.show(

@@ -126,7 +126,7 @@ def _ranks(scene: Scene, bests: pd.DataFrame) -> None:
     if view.ranks == "lanes":
         figure = memoise(charts.lanes, bests, scene.unit, scene.theme, pinned=view.users, **common)
     elif pin:
-        figure = memoise(charts.passed_by, bests, pin, scene.theme, **common)
+        figure = memoise(charts.passed_by, bests, pin, scene.theme, narrow=widgets.narrow(), **common)
     else:
         figure = memoise(charts.bump, bests, scene.theme, pinned=view.users, **common)
     chart.show(
