@@ -127,6 +127,19 @@ def test_who_comes_close_is_found_quickly_among_many_long_names(tmp_path: Path) 
     kb.close()
 
 
+def test_only_the_beginning_of_a_name_is_compared(tmp_path: Path) -> None:
+    tails = {"short": "", "long": "z" * 400}
+    write_flat(
+        [row(submission_id=i, user_id=user, user_name="a" * 60 + tail) for i, (user, tail) in enumerate(tails.items())],
+        tmp_path / NVFP4,
+    )
+    kb = connect(tmp_path)
+    found = kb._database.frame("close_users", competition="nvfp4", text="a" * 59 + "b" + "y" * 400, limit=5)
+    likeness = dict(zip(found["user_id"], found["likeness"], strict=True))
+    assert likeness["short"] == likeness["long"] > 0.9
+    kb.close()
+
+
 # --- boards --------------------------------------------------------------------------------------------------------
 
 

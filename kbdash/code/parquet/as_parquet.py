@@ -11,7 +11,7 @@ from kbdash.code.parquet.footer import MAGIC
 from kbdash.code.parquet.pages import ORDINARY_PAGE_BYTES, Codec, Encoding, PageKind, Physical
 from kbdash.code.parquet.rle import read_varint
 from kbdash.code.parquet.thrift import Field, binary, boolean, i32, i64, listed, struct_of
-from kbdash.errors import CorruptData, DataUnavailable
+from kbdash.errors import CorruptData, UnsupportedFormat
 
 Bytes = bytes | memoryview
 _STREAMS = {Codec.GZIP: "gzip", Codec.BROTLI: "brotli", Codec.ZSTD: "zstd"}
@@ -49,7 +49,7 @@ def unpack(payload: Bytes, codec: Codec, size: int) -> memoryview:
             raise CorruptData(f"A page that is not compressed has {len(payload)} bytes instead of {size}.")
         return memoryview(payload)
     if codec is Codec.LZO:
-        raise DataUnavailable("Pages compressed with LZO cannot be read.", advice="Write the file with zstd.")
+        raise UnsupportedFormat("Pages compressed with LZO cannot be read.", advice="Write the file with zstd.")
     if size == 0:
         return memoryview(b"")
     try:
@@ -60,7 +60,7 @@ def unpack(payload: Bytes, codec: Codec, size: int) -> memoryview:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise CorruptData("A page cannot be decompressed.") from error
     if size > ORDINARY_PAGE_BYTES:
-        raise DataUnavailable(f"Pages of {size >> 20} MB compressed with {codec.name} cannot be read.")
+        raise UnsupportedFormat(f"Pages of {size >> 20} MB compressed with {codec.name} cannot be read.")
     return _unpack_by_parquet(payload, codec, size)
 
 

@@ -23,7 +23,7 @@ from kbdash.code.parquet.pages import (
 )
 from kbdash.code.parquet.plain import PlainTexts, check_length, find_texts
 from kbdash.code.parquet.rle import check_indices, count_ones, delta_end
-from kbdash.errors import CorruptData, DataUnavailable
+from kbdash.errors import CorruptData, DataUnavailable, UnsupportedFormat
 
 _VALUE_BYTES = {Physical.INT32: 4, Physical.INT64: 8, Physical.FLOAT: 4, Physical.DOUBLE: 8}
 _DELTAS = (Encoding.DELTA_BINARY_PACKED, Encoding.DELTA_LENGTH_BYTE_ARRAY, Encoding.DELTA_BYTE_ARRAY)
@@ -151,7 +151,7 @@ def _split_levels(raw: memoryview, header: PageHeader, optional: bool) -> tuple[
     if not optional:
         return raw[:0], raw
     if header.level_encoding is not Encoding.RLE:
-        raise DataUnavailable(f"Definition levels encoded as {header.level_encoding.name} cannot be read.")
+        raise UnsupportedFormat(f"Definition levels encoded as {header.level_encoding.name} cannot be read.")
     end = 4 + int.from_bytes(raw[:4], "little")
     if not 4 <= end <= len(raw):
         raise CorruptData("The definition levels of a page are longer than the page.")
@@ -166,7 +166,7 @@ def _check_body(page: OpenPage, physical: Physical) -> None:
     elif page.encoding in _DELTAS:
         _check_deltas(page, present)
     elif page.encoding not in _FIXED_ENCODINGS:
-        raise DataUnavailable(f"Pages encoded as {page.encoding.name} cannot be read.")
+        raise UnsupportedFormat(f"Pages encoded as {page.encoding.name} cannot be read.")
     elif physical in _VALUE_BYTES:
         if len(page.body) != present * _VALUE_BYTES[physical]:
             raise CorruptData(f"A page has {len(page.body)} bytes for {present} values of fixed length.")

@@ -9,6 +9,8 @@ from kbdash.code.parquet.pages import Codec, Encoding, PageHeader, PageKind, Phy
 from kbdash.errors import DataUnavailable
 
 Span = tuple[int, int]  # offset and length, bytes
+_LARGE_BYTES = 64 << 10
+_SHORT_BYTES = 16 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class Page:
     encoding: Encoding | None = None
     kind: PageKind | None = None
     counted: bool = False
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether its header is far too short to hold a page like this one, as one with a damaged length could."""
+        return self.total >= _LARGE_BYTES and (self.header_bytes or 0) <= _SHORT_BYTES
 
     def agrees_with(self, header: PageHeader) -> bool:
         """Whether the page's header is the one this directory was built from."""
@@ -68,12 +75,14 @@ class PageGroup:
         """The page with that row of the group, if it is known for certain.
 
         One wrong count in a header would shift all later rows. So either the whole group must add up, or the levels
-        of each earlier page must confirm its count (the row's own page is checked when it is read).
+        of each earlier page must confirm its count (the row's own page is checked when it is read), and no header can
+        have taken in a page behind it.
         """
         if not row < self.known_rows:
             return None
         at = bisect_right(self.pages, row, key=lambda page: page.first_row) - 1
-        sure = self.complete or all(page.counted for page in self.pages[:at])
+        counted = all(page.counted for page in self.pages[:at])
+        sure = self.complete or (counted and all(page.stands_alone for page in self.pages[: at + 1]))
         return self.pages[at] if sure else None
 
 
