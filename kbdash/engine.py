@@ -161,7 +161,7 @@ class KernelBot(Questions):
         return self._content.state(competition)
 
     def build_content(self, competition: str) -> None:
-        """Start to build a content store in a separate process; `content` reports the progress.
+        """Start to build a content store in a process that ends with this one; `content` reports the progress.
 
         Example: kb.build_content("nvfp4")
         """
@@ -315,4 +315,9 @@ def connect(source: str | Path | None = None, settings: Settings | None = None) 
     base = settings or Settings.from_env()
     chosen = base if source is None else base.with_source(str(source))
     connection = WORKERS.submit(prepared_connection)  # meanwhile: it takes about as long as the Hub's first response
-    return KernelBot(open_source(chosen), chosen, connection.result())
+    try:
+        opened = open_source(chosen)
+    except BaseException:
+        connection.result().close()  # a thread that is still in DuckDB when the process ends would abort it
+        raise
+    return KernelBot(opened, chosen, connection.result())

@@ -1,4 +1,4 @@
-"""Build in a separate process: at low priority, once, and independent of the process that started it."""
+"""Build in a separate process: at low priority, once, and no longer than the process that started it runs."""
 
 import os
 import subprocess
@@ -13,6 +13,8 @@ from kbdash.errors import KbdashError
 
 _PROJECT = Path(__file__).parents[2]
 LOG = "build.log"
+_running: list[subprocess.Popen[bytes]] = []
+"""Builds of this process. The system closes the standard input of each when this process ends, however it ends."""
 
 
 def start_build(source: Source, settings: Settings, competitions: Sequence[str]) -> None:
@@ -20,20 +22,26 @@ def start_build(source: Source, settings: Settings, competitions: Sequence[str])
     if not settings.content_build:
         raise KbdashError("Building is switched off here (KBDASH_CONTENT_BUILD).", advice="Build on another machine.")
     work = content_root(settings) / ".work"
+    _running[:] = [build for build in _running if build.poll() is None]
     try:
         work.mkdir(parents=True, exist_ok=True)
         with (work / LOG).open("ab") as log:
-            subprocess.Popen(  # noqa: S603  (our own module, our own arguments)
-                [sys.executable, "-m", "kbdash.content", "build", *competitions, "--source", _name(source), "--gently"],
+            build = subprocess.Popen(  # noqa: S603  (our own module, our own arguments)
+                [sys.executable, "-m", "kbdash.content", "build", *competitions, *_options(source)],
                 cwd=_PROJECT,
                 env=_environment(settings),
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
     except OSError as error:
         raise KbdashError(f"The build cannot be started: {error.strerror}.", advice="Check KBDASH_CACHE.") from error
+    _running.append(build)
+
+
+def _options(source: Source) -> list[str]:
+    return ["--source", _name(source), "--gently", "--attended"]
 
 
 def _name(source: Source) -> str:

@@ -149,8 +149,8 @@ class Build:
             self.check()
             seen.update(texts.digests)
             pages.append(texts)
-            # Dictionary-encoded pages are small in the file, but their texts take memory here all the same.
-            size += max(length, int(texts.sizes.sum()) // 4)
+            # Tightly packed pages are small in the file, but their texts take memory here all the same.
+            size += max(length, texts.memory_bytes // 4)
             if size >= self._job.part_bytes:
                 yield pages
                 pages, size = [], 0

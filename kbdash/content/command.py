@@ -4,6 +4,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,9 @@ Say = Callable[[str], object]
 
 def main(arguments: Sequence[str] | None = None, *, environ: Mapping[str, str] = os.environ) -> int:
     """Exit code: 0 = done, else that of the error; the reason and what to do about it go to standard error."""
-    given = _parser().parse_args(arguments)
+    given = _given(arguments)
+    if getattr(given, "attended", False):
+        threading.Thread(target=_end_with_input, name="kbdash-content-attended", daemon=True).start()
     settings = Settings.from_env(environ)
     if given.source:
         settings = settings.with_source(given.source)
@@ -47,6 +50,16 @@ def main(arguments: Sequence[str] | None = None, *, environ: Mapping[str, str] =
         sys.stderr.write(f"{error} {error.advice}\n")
         return error.exit_code
     return 0
+
+
+def _given(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; competitions may also stand behind options, which argparse by itself refuses."""
+    parser = _parser()
+    given, rest = parser.parse_known_args(arguments)
+    if unknown := [each for each in rest if each.startswith("-")]:
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    given.slug = [*given.slug, *rest]
+    return given
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("slug", nargs="*", help="competitions; all unless given")
         command.add_argument("--gently", action="store_true", help="give way to every other process")
         if name == "build":
+            command.add_argument("--attended", action="store_true", help="stop when standard input ends")
             command.add_argument(
                 "--verdicts", choices=WHICH, default="best", help="texts that KernelGuard is asked about"
             )
@@ -79,6 +93,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--dry-run", action="store_true", help="list what would go up; nothing is sent or asked")
     command.set_defaults(run=_push)
     return parser
+
+
+def _end_with_input() -> None:
+    """Stop this process as SIGTERM does once its standard input ends: whoever started it is gone."""
+    while os.read(sys.stdin.fileno(), 1 << 10):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _build(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) -> None:

@@ -14,6 +14,7 @@ from kbdash.content.questions import Day, Engine, Library, OpenStore, SearchOpti
 from kbdash.content.text_rows import Filters, Flags
 from kbdash.content.verdicts import Examiner, KeptVerdicts, Verdict, verdict_bytes
 from kbdash.content.verdicts_pass import kept_about_bests
+from kbdash.content.verdicts_table import write_verdicts
 from kbdash.dataset.model import Submission
 
 
@@ -122,7 +123,7 @@ class Insight:
         examiner = self._examiners.get("", Examiner)
         opened, text = self._library.text_of(engine, submission)
         if text == NO_TEXT:
-            return Verdict(status="clean", rules=[], version=examiner.version)
+            return Verdict(status="no text", rules=[], version=examiner.version)
         store = opened.store
         kept = self._verdicts.get(str(store.folder), lambda: KeptVerdicts(store.folder))
         digest = store.texts.column("sha256")[text].as_py()
@@ -130,6 +131,7 @@ class Insight:
         if verdict is None:
             verdict = examiner.examine(as_text(store.text(text)))
             kept.keep(digest, verdict)
+            write_verdicts(store)
         return verdict
 
     def close(self) -> None:

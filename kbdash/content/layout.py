@@ -12,6 +12,8 @@
 - origins, one row per distinct line: line_id; first_submission_id; first_user_id; first_at; users; submissions.
 - families, one row per distinct text: text_id; family (lowest text of it); similarity to that text.
 - facets, one row per text and technique: text_id; facet.
+- verdicts, one row per text that KernelGuard was asked about and rule that matches, or one without a rule: text_id;
+  version (of KernelGuard); status; rule; severity; evidence; lines (from 1).
 
 A text is its lines joined by newlines.
 """
@@ -68,6 +70,17 @@ SCHEMAS = {
         ]
     ),
     "families": pa.schema([("text_id", pa.int32()), ("family", pa.int32()), ("similarity", pa.float64())]),
+    "verdicts": pa.schema(
+        [
+            ("text_id", pa.int32()),
+            ("version", pa.string()),
+            ("status", pa.string()),
+            ("rule", pa.string()),
+            ("severity", pa.string()),
+            ("evidence", pa.string()),
+            ("lines", pa.list_(pa.int32())),
+        ]
+    ),
 }
 
 

@@ -24,18 +24,24 @@ _NEWLINE = ord("\n")
 
 @dataclass(frozen=True)
 class PageTexts:
-    """The texts of a page: distinct ones by digest, each as numbers of `lines`; `digest_of_row` b"" for null.
+    """The texts of a page: distinct ones by digest; `digest_of_row` b"" for null.
 
-    A line may be in `lines` twice: as the last of a text, and as another.
+    `pieces` are their lines where they lie in the page, each with its newline; behind every text but the last
+    there is one more piece, which is no line.
     """
 
     first_row: int
     digest_of_row: list[bytes]
     digests: list[bytes]
     sizes: npt.NDArray[np.int64]
-    counts: Ints
-    lines: pa.Array
-    ids: Ints
+    counts: Longs
+    pieces: pa.Array
+
+    @property
+    def memory_bytes(self) -> int:
+        """What it holds in memory: all of the page, even if few of its texts are new."""
+        size: int = self.pieces.get_total_buffer_size()
+        return size
 
 
 def split_page(stream: PageStream, raw: RawPage, seen: set[bytes]) -> PageTexts:
@@ -50,19 +56,15 @@ def split_page(stream: PageStream, raw: RawPage, seen: set[bytes]) -> PageTexts:
     places = np.fromiter(first_at.values(), np.int64, len(first_at))
     places.sort()
     starts, ends = texts.starts[places], texts.ends[places]
-    counts, lines, ids = _coded_lines(texts.body, starts, ends)
+    counts, pieces = _pieces(texts.body, starts, ends)
     rows = [b"" if at == NO_TEXT else digests[at] for at in of_row]
-    return PageTexts(raw.first_row, rows, [digests[at] for at in places.tolist()], ends - starts, counts, lines, ids)
+    return PageTexts(raw.first_row, rows, [digests[at] for at in places.tolist()], ends - starts, counts, pieces)
 
 
-def _coded_lines(body: pa.Buffer, starts: Longs, ends: Longs) -> tuple[Ints, pa.Array, Ints]:
-    """How many lines each text has, the distinct lines of all, and all lines as numbers of these.
-
-    No byte is copied: the pieces between the places where something begins are lines with their newline, the last lines
-    of texts without one, and what lies between two texts, which is dropped.
-    """
+def _pieces(body: pa.Buffer, starts: Longs, ends: Longs) -> tuple[Longs, pa.Array]:
+    """How many lines each text has, and the pieces of all. No byte is copied."""
     if not len(starts):
-        return np.empty(0, np.int32), pa.array([], pa.large_binary()), np.empty(0, np.int32)
+        return np.empty(0, np.int64), pa.array([], pa.large_binary())
     after = np.flatnonzero(np.frombuffer(body, np.uint8) == _NEWLINE) + 1
     first, last = np.searchsorted(after, starts, side="right"), np.searchsorted(after, ends, side="right")
     inside = np.zeros(len(after) + 1, np.int8)
@@ -71,13 +73,22 @@ def _coded_lines(body: pa.Buffer, starts: Longs, ends: Longs) -> tuple[Ints, pa.
     bounds = np.concatenate((after[np.cumsum(inside[:-1], dtype=np.int8) > 0], starts, ends))
     bounds.sort(kind="stable")
     pieces = pa.Array.from_buffers(pa.large_binary(), len(bounds) - 1, [None, pa.py_buffer(bounds), body])
-    coded = pieces.dictionary_encode()
-    counts = last - first + 1
-    ids = np.delete(coded.indices.to_numpy(), np.cumsum(counts + 1)[:-1] - 1)
-    used = np.flatnonzero(np.bincount(ids, minlength=len(coded.dictionary)))
-    number = np.zeros(len(coded.dictionary), np.int32)
-    number[used] = np.arange(len(used))
-    return counts.astype(np.int32), without_end(coded.dictionary.take(pa.array(used)), "\n"), number[ids]
+    return last - first + 1, pieces
+
+
+def _coded_lines(pages: Sequence[PageTexts]) -> tuple[pa.Array, list[Ints]]:
+    """The distinct pieces of all pages without their newline, and per page its lines as numbers of these.
+
+    All pages at once, because most lines of a page are in others too. A line may be there twice: as the last of a text,
+    and as another. What stands between two texts is in it as well, but no text has its number.
+    """
+    filled = [page for page in pages if len(page.pieces)]
+    coded = pa.chunked_array([page.pieces for page in filled], pa.large_binary()).dictionary_encode()
+    ids = []
+    for page, chunk in zip(filled, coded.chunks, strict=True):
+        ids.append(np.delete(chunk.indices.to_numpy(), np.cumsum(page.counts + 1)[:-1] - 1))
+    lines = coded.chunk(0).dictionary if filled else pa.array([], pa.large_binary())
+    return without_end(lines, "\n"), ids
 
 
 def _digests(texts: RawTexts) -> list[bytes]:
@@ -89,32 +100,26 @@ def _digests(texts: RawTexts) -> list[bytes]:
 
 def write_part(folder: Path, number: int, pages: Sequence[PageTexts]) -> None:
     """Write the pages as part `number`: a folder that is renamed into place when it is complete."""
-    joined = pa.concat_arrays([page.lines for page in pages]).dictionary_encode()
-    numbers = joined.indices.to_numpy()
-    ids, at, seen = [], 0, set[bytes]()
-    kept: list[tuple[bytes, int, int]] = []
-    for page in pages:
-        mapped = numbers[at : at + len(page.lines)][page.ids] if len(page.lines) else page.ids
-        at += len(page.lines)
-        place = 0
-        for digest, size, count in zip(page.digests, page.sizes.tolist(), page.counts.tolist(), strict=True):
-            if digest not in seen:  # two pages split in parallel may both contain it
-                seen.add(digest)
-                kept.append((digest, size, count))
-                ids.append(mapped[place : place + count])
-            place += count
+    lines, ids = _coded_lines(pages)
+    digests = [digest for page in pages for digest in page.digests]
+    kept = np.zeros(len(digests), bool)
+    kept[list({digest: at for at, digest in reversed([*enumerate(digests)])}.values())] = True
+    counts = np.concatenate([page.counts for page in pages])
+    numbers = np.concatenate([np.empty(0, np.int32), *ids])
+    if not kept.all():  # two pages split in parallel may both contain a text
+        numbers = numbers[np.repeat(kept, counts)]
     rows = [digest for page in pages for digest in page.digest_of_row]
     draft = folder / f".{number:05d}.tmp"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    _write(draft / "lines.arrow", {"line": joined.dictionary})
-    _write(draft / "ids.arrow", {"id": pa.array(np.concatenate(ids) if ids else np.empty(0, np.int32))})
+    _write(draft / "lines.arrow", {"line": lines})
+    _write(draft / "ids.arrow", {"id": pa.array(numbers)})
     _write(
         draft / "texts.arrow",
         {
-            "sha256": pa.array([each[0] for each in kept], pa.binary(32)),
-            "bytes": pa.array([each[1] for each in kept], pa.int64()),
-            "count": pa.array([each[2] for each in kept], pa.int64()),
+            "sha256": pa.array(digests, pa.binary(32)).filter(pa.array(kept)),
+            "bytes": pa.array(np.concatenate([page.sizes for page in pages])[kept]),
+            "count": pa.array(counts[kept]),
         },
     )
     _write(draft / "rows.arrow", {"sha256": pa.array([digest or None for digest in rows], pa.binary(32))})

@@ -1,4 +1,8 @@
-"""Publish finished stores in a dataset repository on the Hub."""
+"""Publish finished stores in a dataset repository on the Hub.
+
+Commits and uploads of large files are a protocol of the Hub's own that changes with it: huggingface_hub speaks it, and
+nothing of it is read by the rest of the program.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

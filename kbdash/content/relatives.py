@@ -29,7 +29,7 @@ def relatives(
     program = store.texts.column("program").to_numpy()
     kind = np.where(program == program[text], 1, 2)
     kind[text] = 0
-    near = (similarity >= least) | (kind < 2)
+    near = similarity >= least
     rows = held.rows[near[held.text] & (held.rows["user_id"] != user_id).fillna(True).to_numpy(bool)]
     texts = held.text[rows.index.to_numpy()]
     rows = rows.assign(

@@ -23,7 +23,6 @@ from kbdash.errors import CorruptData, DataUnavailable
 
 Ints = npt.NDArray[np.int32]
 Made = TypeVar("Made")
-_READERS = 2
 _MOST_MADE = 8
 _UNPACKED, _ROW_BYTES = 6, 400  # memory per byte on disk, and per row of the file; measured
 _DAMAGED = "Delete that folder and build it again: python -m kbdash.content build."
@@ -58,14 +57,20 @@ class Store:
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
         """A table, or some of its columns."""
         try:
-            return pq.read_table(table_path(self.folder, name), columns=columns)
+            # (Threads that decode columns side by side were slower here, and took twice the memory.)
+            return pq.read_table(table_path(self.folder, name), columns=columns, use_threads=False, pre_buffer=False)
         except (OSError, pa.ArrowException) as error:
             raise DataUnavailable(f"{self.folder.name}: the table {name} cannot be read.", advice=_DAMAGED) from error
+
+    def _column(self, table: str, name: str) -> Ints:
+        numbers: Ints = self.table(table, [name]).column(0).to_numpy()
+        _return_memory()
+        return numbers
 
     @contextmanager
     def reading_ahead(self) -> Iterator[None]:
         """Read what searching needs while the caller does something else; ends when all is read."""
-        with ThreadPoolExecutor(_READERS, "kbdash-content-open") as pool:
+        with ThreadPoolExecutor(1, "kbdash-content-open") as pool:
             tables = [pool.submit(getattr, self, name) for name in ("line_bytes", "_runs", "line_use", "same")]
             yield
             for table in tables:
@@ -92,18 +97,15 @@ class Store:
     @cached_property
     def line_bytes(self) -> tuple[bytes, pa.Array]:
         """All lines as one stretch of bytes, and the lines as views into it."""
-        column = self.table("lines", ["line"]).column(0)
-        joined = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.large_binary())
-        _, offsets, data = joined.buffers()
-        blob = data.to_pybytes() if data is not None else b""
-        buffers = [None, offsets, pa.py_buffer(blob)]
-        return blob, pa.Array.from_buffers(pa.large_binary(), len(joined), buffers)
+        blob, bounds = _joined(self.table("lines", ["line"]).column(0))
+        _return_memory()
+        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(blob)]
+        return blob, pa.Array.from_buffers(pa.large_binary(), len(bounds) - 1, buffers)
 
     @cached_property
     def same(self) -> Ints:
         """Per line the first one that is equal after stripping."""
-        answer: Ints = self.table("lines", ["same"]).column(0).to_numpy()
-        return answer
+        return self._column("lines", "same")
 
     @cached_property
     def texts(self) -> pa.Table:
@@ -113,19 +115,15 @@ class Store:
     @cached_property
     def line_use(self) -> LineUse:
         """Which texts hold which line."""
-        table = self.table("line_use")
-        line, text, length = (table.column(name).to_numpy() for name in ("line_id", "text_id", "length"))
+        line, text, length = (self._column("line_use", name) for name in ("line_id", "text_id", "length"))
         return LineUse.of(line, text, length, self.manifest.lines)
 
     @cached_property
     def _runs(self) -> tuple[npt.NDArray[np.int64], Ints, Ints, Ints]:
-        runs = self.table("runs")
-        return (
-            self.texts.column("first").to_numpy(),
-            self.texts.column("count").to_numpy(),
-            runs.column("line_id").to_numpy(),
-            runs.column("length").to_numpy(),
-        )
+        first, count = (self.texts.column(name).to_numpy() for name in ("first", "count"))
+        # One after the other: both columns of the longest table would be in memory twice.
+        line, length = (self._column("runs", name) for name in ("line_id", "length"))
+        return first, count, line, length
 
     def line_ids(self, text: int) -> Ints:
         """The lines of a text, in order."""
@@ -160,3 +158,19 @@ def find_store(root: Path, file: DataFile) -> Store | None:
     folder = root / folder_name(file)
     manifest = Manifest.read(folder)
     return Store(folder, manifest) if manifest and manifest.fits(file) else None
+
+
+def _joined(column: pa.ChunkedArray) -> tuple[bytes, npt.NDArray[np.int64]]:
+    """All values as one stretch of bytes, and where each begins."""
+    parts, lengths = [], [np.zeros(1, np.int64)]
+    for chunk in column.chunks:
+        _, offsets, data = chunk.buffers()
+        bounds = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
+        parts.append(memoryview(data or b"")[bounds[0] : bounds[-1]])
+        lengths.append(np.diff(bounds))
+    return b"".join(parts), np.cumsum(np.concatenate(lengths))
+
+
+def _return_memory() -> None:
+    """Arrow keeps what was freed; a store is read once, and what that took is not needed again."""
+    pa.default_memory_pool().release_unused()

@@ -1,7 +1,8 @@
 """Verdicts of KernelGuard, the platform's own rules, about a text: which rules match, and where.
 
 A match is not a judgement: honest texts match rules, too. KernelGuard is optional; without it a question for a verdict
-says so and everything else works. Verdicts are stored by sha256 and version of the package.
+says so and everything else works. Verdicts are stored by sha256 and version of the package: as lines of JSON, to which
+one is added without writing the others again; `verdicts_table` makes the table of them.
 """
 
 import importlib.metadata
@@ -14,6 +15,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -45,7 +47,7 @@ class Rule(TypedDict):
 class Verdict(TypedDict):
     """The answer about one text."""
 
-    status: Literal["clean", "matched", "timed out"]
+    status: Literal["clean", "matched", "timed out", "no text"]
     rules: list[Rule]
     version: str
 
@@ -190,6 +192,10 @@ class KeptVerdicts:
                 self._known[kept.pop("sha256"), kept["version"]] = kept
             except (ValueError, KeyError, AttributeError):
                 continue
+
+    def __iter__(self) -> Iterator[tuple[bytes, Verdict]]:
+        """All that are known, each with the sha256 of its text."""
+        return iter([(bytes.fromhex(digest), verdict) for (digest, _), verdict in self._known.items()])
 
     def get(self, digest: bytes, version: str) -> Verdict | None:
         """The verdict about the text with this sha256, if it is known."""

@@ -9,6 +9,7 @@ from kbdash.content.decoded import as_text
 from kbdash.content.parts import NO_TEXT
 from kbdash.content.store import Store
 from kbdash.content.verdicts import Examiner, KeptVerdicts
+from kbdash.content.verdicts_table import write_verdicts
 from kbdash.errors import DataUnavailable
 
 Which = Literal["best", "all", "none"]
@@ -31,15 +32,18 @@ def judge(
     kept = KeptVerdicts(store.folder)
     digests = store.texts.column("sha256")
     asked = 0
-    for text in texts_to_judge(store, rows, which):
-        digest = digests[text].as_py()
-        if kept.get(digest, examiner.version) is None:
-            check()
-            try:
-                kept.keep(digest, examiner.examine(as_text(store.text(text))))
-            except DataUnavailable:
-                continue  # the package failed on this text: its page will say so
-            asked += 1
+    try:
+        for text in texts_to_judge(store, rows, which):
+            digest = digests[text].as_py()
+            if kept.get(digest, examiner.version) is None:
+                check()
+                try:
+                    kept.keep(digest, examiner.examine(as_text(store.text(text))))
+                except DataUnavailable:
+                    continue  # the package failed on this text: its page will say so
+                asked += 1
+    finally:  # also when it was stopped
+        write_verdicts(store)
     return asked
 
 

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from kbdash.database.competition_views import Attached, branches, sql_text, statements, without_comments
 from kbdash.database.duck import literal, quoted
+from kbdash.database.questions import EVERY_QUESTION
 from kbdash.database.rules import rule_statements
 from kbdash.dataset import catalog
 from kbdash.scrub import without_user_info
 
 Columns = Mapping[str, str]
 """The columns of a file: name -> DuckDB type."""
+IN_ONE_ORDER = ("user",)
+"""Questions whose answers of several competitions are one table; of the others each competition has its own."""
 
 
 def statement(question: str, parameters: Mapping[str, object], competitions: Sequence[str] = ()) -> str:
@@ -21,8 +24,20 @@ def statement(question: str, parameters: Mapping[str, object], competitions: Seq
     if len(parts) == 1:
         return parts[0]
     head = "".join(re.findall(r"(?m)^--.*\n", parts[0]))
-    bodies = (f"(\n{without_comments(part).strip()}\n)" for part in parts)
-    return head + "\nunion all\n".join(bodies) + "\n"
+    bodies = [f"(\n{without_comments(part).strip()}\n)" for part in parts]
+    order = parameters.get("order") if question in IN_ONE_ORDER else None
+    return head + (_merged(question, bodies, str(order)) if order else "\nunion all\n".join(bodies)) + "\n"
+
+
+def _merged(question: str, bodies: Sequence[str], order: str) -> str:
+    """The answers of several competitions in one order; equal values stay in the order of their own answer."""
+    name = order.removeprefix("-")
+    is_text = next(column.kind for column in EVERY_QUESTION[question].columns if column.name == name) == "text"
+    key = f'lower("{name}")' if is_text else f'"{name}"'
+    numbered = (f"select *, {at} as part, row_number() over () as place from {body}" for at, body in enumerate(bodies))
+    joined = "\nunion all\n".join(numbered)
+    turn = " desc" if order.startswith("-") else ""
+    return f"select * exclude (part, place) from (\n{joined}\n)\norder by {key}{turn} nulls last, part, place"
 
 
 def script(text: str, items: Sequence[tuple[Attached, Columns]]) -> str:

@@ -2,8 +2,11 @@
 
 import os
 import random
+import select
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -20,7 +23,8 @@ from kbdash.errors import DataUnavailable
 from tests.content.files import Made, MemoryFile, Sent, tables_of
 from tests.content.worker import PART_BYTES, made, start
 
-ROWS = 700
+ROWS = 300
+ROOT = Path(__file__).resolve().parents[2]
 KILLS = int(os.environ.get("KBDASH_KILLS", "20"))
 
 
@@ -143,7 +147,7 @@ def test_a_store_that_lost_a_table_says_so_and_is_built_again(tmp_path: Path) ->
 
 
 def test_a_full_disk_is_named_and_leaves_no_store(tmp_path: Path) -> None:
-    assert start(ROWS, tmp_path, largest_file=20_000).outcome(100).startswith("DiskFull ")
+    assert start(ROWS, tmp_path, largest_file=10_000).outcome(100).startswith("DiskFull ")
     order = made(ROWS).order(tmp_path, part_bytes=PART_BYTES)
     assert find_store(tmp_path, order.file) is None
     Build(order).run()
@@ -161,7 +165,7 @@ def test_too_little_room_is_said_before(tmp_path: Path, monkeypatch: pytest.Monk
 class Failing(MemoryFile):
     """A file that is out of reach after so many requests."""
 
-    left = 30
+    left = 20
 
     def _fetch(self, offset: int, length: int) -> bytes:
         self.left -= 1
@@ -191,3 +195,32 @@ def test_another_version_of_the_file_gets_another_store(tmp_path: Path) -> None:
     one, two = Made([Sent(1, b"a")]), Made([Sent(1, b"b")])
     one.store(tmp_path), two.store(tmp_path)
     assert len(list(tmp_path.glob("made-*/manifest.json"))) == 2
+
+
+BUILDER = """
+import sys, time
+from pathlib import Path
+from kbdash.content import background
+from kbdash.dataset.config import Settings
+from kbdash.dataset.source import open_source
+settings = Settings(source="sample", cache=Path(sys.argv[1]))
+background.start_build(open_source(settings), settings, [])
+print(background._running[-1].pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_build_ends_with_the_process_that_started_it(
+    sample_cache: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    cache = tmp_path / "cache"
+    shutil.copytree(sample_cache, cache, ignore=shutil.ignore_patterns("content", "pages"))
+    starter = subprocess.Popen([sys.executable, "-c", BUILDER, cache], cwd=ROOT, stdout=subprocess.PIPE)
+    assert starter.stdout is not None
+    build = os.pidfd_open(int(starter.stdout.readline()))
+    assert not select.select([build], [], [], 0)[0], "it runs"
+    starter.send_signal(number)
+    starter.communicate(timeout=60)
+    assert select.select([build], [], [], 60)[0], "it ended too"
+    os.close(build)

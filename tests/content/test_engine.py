@@ -93,6 +93,11 @@ def test_a_store_that_has_no_room_any_more_is_freed_with_all_that_was_made_of_it
 
 
 def test_readers_sql_reads_the_tables_of_a_store_in_place_and_no_other_file(kb: KernelBot, options: Settings) -> None:
+    with pytest.raises(QueryRefused, match="content_verdicts"):  # nobody has asked KernelGuard yet
+        kb.sql("from content_verdicts")
+    best = int(kb.leaderboard(SLUG)["submission_id"].iloc[0])
+    said = kb.verdict(best, competition=SLUG)
+    assert kb.sql("select distinct status from content_verdicts")["status"].tolist() == [said["status"]]
     kinds = {(table.name, column.name): column.kind for table in CONTENT for column in table.columns}
     shown = ", ".join(f'lower(typeof({table}.{name})) as "{table}.{name}"' for table, name in kinds)
     rows = ", ".join(f"(from {table.name} limit 1) as {table.name}" for table in CONTENT)
@@ -114,6 +119,12 @@ def test_readers_sql_reads_the_tables_of_a_store_in_place_and_no_other_file(kb: 
     for other in ("/etc/passwd", str(store.folder.parent / "other.parquet"), f"{store.folder}/../x"):
         with pytest.raises(QueryRefused, match="disabled"):  # even past the guard
             console.ask(f"select * from read_text('{other}')", snapshot, stores={SLUG: store.folder})
+
+
+def test_a_submission_without_a_text_has_no_verdict(kb: KernelBot) -> None:
+    [one] = kb.sql("select competition, submission_id from content_rows where text_id is null limit 1").itertuples()
+    said = kb.verdict(one.submission_id, competition=one.competition)
+    assert (said["status"], said["rules"]) == ("no text", [])
 
 
 def test_source_texts_need_no_request_with_a_store(kb: KernelBot, quiet_hub: LoopbackHub, tmp_path: Path) -> None:

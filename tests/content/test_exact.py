@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbdash.content.pages import PageStream
+from kbdash.content.parts import finished_parts, split_page, write_part
 from kbdash.content.store import Store, find_store
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
@@ -67,6 +69,20 @@ def test_texts_of_any_layout_come_back(codes: list[bytes | None], layout: dict[s
         assert store.manifest.texts == len(set(codes) - {None})
 
 
+def test_a_text_in_two_pages_that_were_split_at_once_is_kept_once(tmp_path: Path) -> None:
+    layout = {"data_page_size": 1, "write_batch_size": 1, "use_dictionary": False}
+    source = Made([Sent(1, b"a\nb"), Sent(2, b"a\nb"), Sent(3, b"c\na\n")], layout).order(tmp_path).bytes
+    stream = PageStream(source, "code")
+    pages = [split_page(stream, raw, set()) for raw in stream.pages(source)]
+    assert [len(page.digests) for page in pages] == [1, 1, 1]
+    write_part(tmp_path, 0, pages)
+    [part] = finished_parts(tmp_path)
+    lines = part.array("lines", "line").to_pylist()
+    assert part.array("texts", "count").to_pylist() == [2, 3]
+    assert part.array("texts", "bytes").to_pylist() == [3, 4]
+    assert [lines[number] for number in part.array("ids", "id").to_pylist()] == [b"a", b"b", b"c", b"a", b""]
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -109,14 +125,20 @@ def test_a_damaged_text_is_refused(tmp_path: Path) -> None:
         Store(store.folder, store.manifest).cell(0, 1)
 
 
-@given(order=st.permutations(range(12)), layout=LAYOUTS)
+@given(order=st.permutations(range(16)), layout=LAYOUTS)
 @examples(12)
 def test_the_order_of_rows_changes_only_the_table_of_rows(order: list[int], layout: dict[str, object]) -> None:
     assert tables_but_rows(Made([IN_ORDER[n] for n in order], layout), part_bytes=60) == tables_in_order()
 
 
+# Texts that several users sent, texts of one user at the same moment, and two texts of one submission.
 IN_ORDER = [
-    Sent(n, b"a\nb%d\nc%d" % (n % 5, n % 3), user=f"u{n % 4}", problem=f"p{n % 2}", at=n % 6) for n in range(12)
+    *(
+        Sent(n, b"a\nb%d\nc%d" % (n % 4, n % 3), user=f"u{n // 2 % 2}", problem=f"p{n // 7}", at=n // 4 % 2)
+        for n in range(14)
+    ),
+    Sent(20, b"d\ne", runner="B200", at=1),
+    Sent(20, b"d\nf", runner="H100", at=1),
 ]
 
 

@@ -171,6 +171,18 @@ def test_relatives_are_named_by_how_close_they_are(kin: Place) -> None:
     assert named["earlier"].to_dict() == {"Eve": False, "Fay": True, "Bob": False, "Cid": False}
 
 
+def test_an_equal_program_with_other_remarks_is_no_nearer_than_its_lines(tmp_path: Path) -> None:
+    remarks = [f"# remark number {n} about nothing" for n in range(60)]
+    place = Made([Sent(1, text(), "ann", at=1), Sent(2, text(*remarks), "bob", at=2)]).place(tmp_path)
+    found = {
+        least: relatives(place.store, place.held, int(place.store.text_of_row[0]), user_id="ann", at=None, least=least)
+        for least in (0.1, 0.5)
+    }
+    assert found[0.1]["kind"].tolist() == ["same program"]
+    assert 0.1 < found[0.1]["similarity"].iloc[0] < 0.5
+    assert found[0.5].empty
+
+
 def test_similarity_is_the_weighted_share_of_telling_lines(kin: Place) -> None:
     users: dict[str, set[str]] = {}
     texts = {

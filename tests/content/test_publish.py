@@ -143,6 +143,11 @@ def test_a_dry_run_asks_nothing(options: Settings, own_hub: LoopbackHub, capsys:
     environ = {"KBDASH_CACHE": str(options.cache), "HF_ENDPOINT": options.endpoint, "KBDASH_SOURCE": DATASET}
     assert main(["push", NAME, "helion", "--dry-run"], environ=environ) == 0
     out = capsys.readouterr().out
+    assert main(["push", NAME, "--dry-run", "helion"], environ=environ) == 0  # in any order
+    assert capsys.readouterr().out == out
+    with pytest.raises(SystemExit):
+        main(["push", NAME, "--dry-run", "helion", "--no-such-option"], environ=environ)
+    assert "--no-such-option" in capsys.readouterr().err
     assert "lines.parquet" in out
     assert "license: other" in out
     assert not own_hub._shelf.holds("dataset", NAME)

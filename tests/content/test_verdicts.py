@@ -6,9 +6,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from kbdash.content import verdicts
+from kbdash.content.layout import SCHEMAS
+from kbdash.content.progress import ContentStopped
 from kbdash.content.verdicts import (
     Examiner,
     KeptVerdicts,
@@ -132,3 +135,31 @@ def test_bests_first_and_nothing_is_asked_twice(tmp_path: Path, examiner: Examin
     kept = KeptVerdicts(store.folder).get(digest, "0.3.2")
     assert kept is not None
     assert kept["status"] == "matched"
+    table = pq.read_table(store.folder / "verdicts.parquet")
+    assert table.schema.equals(SCHEMAS["verdicts"])
+    found = table.to_pylist()
+    assert {store.text(row["text_id"]): row["status"] for row in found} == {
+        PATCHED.encode(): "matched",
+        CLEAN.encode(): "clean",
+        b"import torch": "clean",
+    }
+    rules = [{name: row[name] for name in ("rule", "severity", "evidence", "lines")} for row in found if row["rule"]]
+    assert rules == kept["rules"]
+    assert len(found) == len(rules) + 2  # a text without a match has one row without a rule
+
+
+def test_the_table_has_what_was_known_when_it_was_stopped(tmp_path: Path, examiner: Examiner) -> None:
+    made = Made([Sent(1, CLEAN.encode(), score=1.0), Sent(2, b"import torch", user="bob", score=3.0)])
+    store = made.store(tmp_path)
+    calls = iter([None, ContentStopped("Stopped.")])
+
+    def check() -> None:
+        if stopped := next(calls):
+            raise stopped
+
+    with pytest.raises(ContentStopped):
+        judge(store, made.ask("made"), "best", examiner, check)
+    table = pq.read_table(store.folder / "verdicts.parquet")
+    assert [store.text(text) for text in table.column("text_id").to_pylist()] == [CLEAN.encode()]
+    assert judge(store, made.ask("made"), "best", examiner) == 1
+    assert pq.read_metadata(store.folder / "verdicts.parquet").num_rows == 2

@@ -30,7 +30,7 @@ def made(rows: int) -> Made:
         lines = [f"line {n} of user {user if n % 3 else 0} at {max(0, version - n % 11)}" for n in range(40)]
         text = "\n".join(lines).encode() if row % 50 else None
         sent.append(Sent(row, text, user=f"u{user}", problem=f"p{row % 2}", at=version % 300))
-    return Made(sent, {"data_page_size": 1, "write_batch_size": 20, "row_group_size": 500, "compression": "snappy"})
+    return Made(sent, {"data_page_size": 1, "write_batch_size": 20, "row_group_size": 200, "compression": "snappy"})
 
 
 @dataclass(frozen=True)

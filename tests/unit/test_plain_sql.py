@@ -79,6 +79,19 @@ def test_questions_over_all_competitions_cover_all_of_them(kb: KernelBot, plain:
     _same(_run(plain, kb.plain_sql(text, kb.linkable())), kb.user(person))
 
 
+@pytest.mark.parametrize("order", ["problem", "-last_at", "of"])
+def test_the_boards_of_a_user_are_in_one_order_over_all_competitions(kb: KernelBot, order: str) -> None:
+    person = str(kb.leaderboard("nvfp4_gemm")["user_id"].iloc[0])
+    expected = kb.user(person, order=order)
+    assert expected["competition"].ne(expected["competition"].shift()).sum() > expected["competition"].nunique()
+    _same(kb.sql(statement("user", {"user": person, "order": order}, kb.linkable())), expected)
+
+
+def test_boards_of_the_overview_are_in_order_within_their_competition(kb: KernelBot) -> None:
+    asked = {"order": "-best_user_name"}
+    _same(kb.sql(statement("overview", asked, kb.readable())), kb.overview(**asked))
+
+
 def test_what_readers_type_runs_there_too(kb: KernelBot, plain: duckdb.DuckDBPyConnection) -> None:
     text = "select competition, count(*) as rows from submissions group by all order by all;"
     _same(_run(plain, kb.plain_sql(text)), kb.sql(text))

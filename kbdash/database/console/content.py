@@ -64,6 +64,20 @@ CONTENT = (
             Column("submissions", "integer", "how many submissions hold it"),
         ),
     ),
+    Table(
+        "content_verdicts",
+        "the rules of KernelGuard that match a text, of the texts it was asked about; no judgement",
+        (
+            _COMPETITION,
+            _TEXT,
+            Column("version", "varchar", "version of KernelGuard"),
+            Column("status", "varchar", "clean, matched or timed out"),
+            Column("rule", "varchar", "name of the rule; null if none matches"),
+            Column("severity", "varchar", "how much the rule means"),
+            Column("evidence", "varchar", "why it matches"),
+            Column("lines", "integer[]", "lines that the evidence names"),
+        ),
+    ),
 )
 
 
@@ -74,7 +88,8 @@ def content_views(stores: Mapping[str, Path]) -> list[str]:
 
 def _body(table: Table, stores: Mapping[str, Path]) -> str:
     name = f"{table.name.removeprefix(PREFIX)}.parquet"
-    return " union all ".join(_select(table, slug, folder / name) for slug, folder in stores.items())
+    there = {slug: folder / name for slug, folder in stores.items() if (folder / name).exists()}
+    return " union all ".join(_select(table, slug, path) for slug, path in there.items())
 
 
 def _select(table: Table, slug: str, path: Path) -> str:

@@ -86,7 +86,7 @@ VERDICT = Question(
     "texts",
     columns(
         "status rule severity evidence lines version",
-        status=Column("status", "text", "clean, matched or timed out"),
+        status=Column("status", "text", "clean, matched, timed out or no text"),
     ),
     asks=p.ONE_SUBMISSION,
 )
