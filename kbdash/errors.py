@@ -36,6 +36,10 @@ class UnsafeFile(CorruptData):
     """A file that is not opened, because reading it could harm the process."""
 
 
+class UnsupportedFormat(DataUnavailable):
+    """Sound bytes in a format that is not decoded here."""
+
+
 class UnknownProblem(KbdashError):
     """No competition has a problem of that name."""
 

@@ -128,6 +128,15 @@ def test_exit_codes_mean_something(typed: Run, words: tuple[str, ...], code: int
     assert "Traceback" not in error
 
 
+def test_a_hub_that_refuses_ends_the_process_with_a_sentence(tmp_path: Path) -> None:
+    """What was begun meanwhile must not abort it."""
+    environ = inherited() | {"HF_ENDPOINT": "http://127.0.0.1:9", "KBDASH_CACHE": str(tmp_path)}
+    words = [sys.executable, "-m", "kbdash", "boards", "--source", "someone/some-data"]
+    ended = subprocess.run(words, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (3, "", 1), ended.stderr
+    assert "cannot be reached" in ended.stderr
+
+
 def test_errors_have_the_code_of_what_they_mean() -> None:
     kinds = (KbdashError, DataUnavailable, QueryTimeout, ContentMissing, ContentBusy, ContentStopped)
     assert [kind.exit_code for kind in kinds] == [2, 3, 3, 3, 3, command.INTERRUPTED]

@@ -63,7 +63,7 @@ def test_a_file_that_stalls_while_answering(engine: KernelBot, hub: LoopbackHub,
             pool.submit(failed_after, lambda: engine.leaderboard("nvfp4_dual_gemm")),
             pool.submit(failed_after, lambda: engine.summary("nvfp4_gemm")),
         ]
-        assert [question.result() < 2 * LIMIT for question in asked] == [True] * 3
+        assert [question.result() <= LIMIT + 1 for question in asked] == [True] * 3
     hub.faults.clear()
     assert engine.leaderboard("nvfp4_gemm").equals(kb.leaderboard("nvfp4_gemm"))
 

@@ -192,7 +192,8 @@ def test_beyond_the_last_place_there_is_a_friendly_page_and_places_come_back() -
         page = await answered(readers, http("/nvfp4", accept="text/html,*/*"))
         part = await answered(readers, http("/static/js/index.js", accept="*/*"))
         health = await answered(readers, http("/_stcore/health", accept="text/html"))
-        third = await answered(readers, socket())
+        async with asyncio.timeout(30):  # one who is let in stays until `leave`
+            third = await answered(readers, socket())
         leave.set()
         await asyncio.gather(*inside)
         return page, part, health, third, await answered(readers, http("/nvfp4", accept="text/html"))

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pandas as pd
+
+from kbdash.web.server.memory import forget_dead_views
+
 # Sixteen threads allocate and free at once; by default that leaves a heap for nearly each of them.
 SCRIPT = """
 import ctypes, os, tempfile, threading, xml.etree.ElementTree as tree
@@ -39,3 +43,14 @@ def test_many_threads_share_few_heaps() -> None:
     told, before, after = done.stdout.split()
     assert told == "True"
     assert int(after) <= max(int(before), 2), "numpy and others may have had threads before"
+
+
+def test_a_shared_frame_does_not_grow_with_those_who_look_at_it() -> None:
+    frame = pd.DataFrame({"rank": range(10)})
+    kept = frame["rank"]
+    for _ in range(100):
+        frame["rank"].head(3)
+    notes = frame._mgr.blocks[0].refs
+    assert len(notes.referenced_blocks) > 100
+    forget_dead_views()
+    assert len(notes.referenced_blocks) == 2, f"the frame itself, and {kept.name}"

@@ -350,6 +350,14 @@ def test_a_broken_proxy_is_told_without_its_password_and_spares_local_sources(
     assert "hush" not in f"{failure.value} {failure.value.advice}"
 
 
+def test_certificates_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    monkeypatch.setattr("kbdash.dataset.http.client._tls", httpx2.create_ssl_context)
+    with pytest.raises(DataUnavailable) as failure:
+        open_source(Settings(source=DATASET, endpoint="http://hub.invalid", cache=tmp_path))
+    assert "SSL_CERT_FILE" in failure.value.advice
+
+
 class _Proxy(BaseHTTPRequestHandler):
     """Forwards requests of whoever knows the password; hub.test is the Hub of the test."""
 

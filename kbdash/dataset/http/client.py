@@ -2,6 +2,7 @@
 
 import re
 import ssl
+import threading
 import time
 from contextlib import suppress
 from functools import cache
@@ -49,6 +50,11 @@ class HttpClient:
                     f"The proxy settings of the environment cannot be used ({type(error).__name__}).",
                     advice="Check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY.",
                 ) from None
+            except OSError:
+                raise DataUnavailable(
+                    "The certificates of the environment cannot be read.",
+                    advice="Check SSL_CERT_FILE and SSL_CERT_DIR, or unset them.",
+                ) from None
         return self._client
 
     def close(self) -> None:
@@ -73,3 +79,12 @@ def redacted(text: str) -> str:
 def _tls() -> ssl.SSLContext:
     """The TLS context, made once per process: loading the certificates takes longer than most requests."""
     return httpx2.create_ssl_context()
+
+
+def _load_early() -> None:
+    with suppress(OSError):  # told when a client is made
+        _tls()
+
+
+# OpenSSL reads the certificates without the interpreter's lock, so other modules are imported meanwhile.
+threading.Thread(target=_load_early, daemon=True, name="kbdash-certificates").start()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
-from kbdash.errors import ContentChanged, CorruptData, DataUnavailable
+from kbdash.errors import ContentChanged, CorruptData, DataUnavailable, UnsupportedFormat
 
 _TAIL_BYTES = 64 << 10
 CHANGED_ADVICE = "Reload the dashboard so that it reads the file as it is now."
@@ -104,9 +104,11 @@ class LocalBytes(ByteSource):
 
 @contextmanager
 def damage_named(source: ByteSource) -> Iterator[None]:
-    """Add the file's name to errors about damaged bytes that leave this block."""
+    """Add the file's name to errors about bytes that are damaged, or cannot be decoded, that leave this block."""
     try:
         yield
+    except UnsupportedFormat as error:
+        raise UnsupportedFormat(f"{source.name}: {error}", advice=error.advice) from error
     except CorruptData as error:
         what = str(error)
         if source.name in what:
