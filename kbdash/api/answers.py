@@ -90,7 +90,7 @@ class Answers:
         stem = file_stem(kb.source, question.name, *(_said(given.get(key)) for key in ("problem", "runner")))
         name, media_type = f"{stem}.{format_}", MEDIA_TYPES[format_]
         if format_ == "csv" and len(shown) > MOST_AT_ONCE:
-            return Stream(partial(tables.csv_parts, table), media_type, name, headers)
+            return Stream(partial(tables.csv_parts, table), media_type, name, headers, tables.digest(table))
         content = encoded(table, format_, kb.source, about, question)
         lasting = not missing and kb.source.notice is None
         return Body(content, media_type, name, headers, lasting, format_ != "json")

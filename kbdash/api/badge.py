@@ -11,6 +11,7 @@ from kbdash.api.answers import check_competition, source_headers
 from kbdash.api.names import file_stem
 from kbdash.api.options import Values, choice_option, text_option
 from kbdash.api.responses import Body
+from kbdash.charts.palette import DARK, LIGHT
 from kbdash.dataset.catalog import runner_name
 from kbdash.engine import KernelBot
 from kbdash.errors import UnknownUser
@@ -26,10 +27,13 @@ BADGE_OPTIONS = {
     )
 }
 # Text on ground, left and right; each pair has a contrast above 7 to 1.
-THEMES = {
-    "light": {"name_ink": "#1f2328", "name": "#e6eaef", "told_ink": "#ffffff", "told": "#0a4a91", "edge": "#c4ccd6"},
-    "dark": {"name_ink": "#f0f3f6", "name": "#2b323b", "told_ink": "#0d1117", "told": "#79c0ff", "edge": "#484f58"},
-}
+THEMES: dict[str, dict[str, str]] = {
+    theme.name: {
+        "name_ink": theme.text, "name": theme.border, "told_ink": theme.background, "told": theme.text,
+        "edge": theme.muted,
+    }
+    for theme in (LIGHT, DARK)
+}  # fmt: skip
 MOST_CHARACTERS = 48
 SVG = Template(
     '<svg xmlns="http://www.w3.org/2000/svg" width="$width" height="20" viewBox="0 0 $width 20" role="img"'

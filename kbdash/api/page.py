@@ -1,6 +1,7 @@
 """The description of the data links for people: plain HTML, generated from the list of questions."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from string import Template
@@ -12,19 +13,21 @@ from kbdash.api.failures import KINDS
 from kbdash.api.gate import Bounds
 from kbdash.api.options import Option
 from kbdash.api.responses import Body
+from kbdash.charts.palette import DARK, LIGHT
 from kbdash.database.questions import EVERY_QUESTION
 from kbdash.database.questions.boards import LEADERBOARD
 from kbdash.database.questions.kinds import Question
 
 MEDIA_TYPE = "text/html; charset=utf-8"
 PAGE = Template((Path(__file__).parent / "page.html").read_text("utf-8"))
+COLOURS = {f"{theme.name}_{use}": colour for theme in (LIGHT, DARK) for use, colour in asdict(theme).items()}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(origin: str, bounds: Bounds) -> Body:
     """The page; `origin` is the base address of its examples."""
     text = PAGE.substitute(
-        snippets=escape(snippets(origin)),
+        COLOURS, snippets=escape(snippets(origin)),
         names=" · ".join(f'<a href="#{name}">{name}</a>' for name in EVERY_QUESTION),
         questions="\n".join(_question(question) for question in EVERY_QUESTION.values()),
         errors=_table(

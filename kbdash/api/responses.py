@@ -53,12 +53,16 @@ class Body:
 
 @dataclass(frozen=True)
 class Stream:
-    """A long body, sent in parts that are made one after the other; it has no ETag and no ranges."""
+    """A long body, sent in parts that are made one after the other; without ranges.
+
+    `tag` is its weak ETag: equal for equal rows, since the bytes are known only once they are sent.
+    """
 
     parts: Callable[[], Iterator[bytes]]
     media_type: str
     file_name: str
     headers: Mapping[str, str]
+    tag: str
     lasting = False
     size = 0
 
@@ -88,6 +92,7 @@ def respond(request: Request, body: Body | Stream) -> Response:
 
 def _streamed(request: Request, body: Stream) -> Response:
     headers = {
+        "ETag": f'W/"{body.tag}"',
         "Vary": "Accept-Encoding",
         "Accept-Ranges": "none",
         "X-Content-Type-Options": "nosniff",
@@ -95,6 +100,8 @@ def _streamed(request: Request, body: Stream) -> Response:
         "Content-Disposition": f'attachment; filename="{body.file_name}"',
         **body.headers,
     }
+    if _has(request.headers.get("if-none-match", ""), body.tag):
+        return Response(None, 304, headers)
     if request.method == "HEAD":
         return Response(None, 200, headers, body.media_type)
     parts = body.parts()

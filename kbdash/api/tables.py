@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from hashlib import blake2b
 from typing import Any
 
 import pandas as pd
@@ -57,6 +58,14 @@ def csv_parts(answer: pa.Table, rows: int = ROWS_AT_ONCE) -> Iterator[bytes]:
     yield csv(answer[:rows])
     for first in range(rows, len(answer), rows):
         yield csv(answer[first : first + rows]).partition(b"\r\n")[2]
+
+
+def digest(answer: pa.Table) -> str:
+    """A text that is equal for tables with equal columns and values."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, answer.schema) as stream:
+        stream.write_table(answer)
+    return blake2b(sink.getvalue(), digest_size=16).hexdigest()
 
 
 def rows(answer: pa.Table) -> list[dict[str, Any]]:

@@ -47,7 +47,10 @@ kb.code(187476)                            # one source text, without downloadin
 kb.sql("select runner, count(*) from submissions group by all")"""
 
 DUCKDB = """-- DuckDB by itself, without kbdash: the same ranking from the file on the Hub
-select rank() over (order by min(score)) as rank, any_value(user_name) as user_name, min(score) * 1e6 as microseconds
+select
+  rank() over (order by min(score)) as rank,
+  any_value(user_name) as user_name,
+  min(score) * 1e6 as microseconds
 from 'hf://datasets/{dataset}/nvidia_nvfp4_submissions.parquet'
 where problem_name = 'nvfp4_gemm' and runner = 'NVIDIA'
   and mode = 'leaderboard' and passed and isfinite(score) and score >= 1e-7
@@ -55,17 +58,24 @@ group by user_id
 order by rank
 limit 20;"""
 
+_READABLE = 900  # pixels; longer lines are hard to read
+
 
 def show() -> None:
     """The whole page."""
     state.view(AboutView)
     st.title("About", anchor=False)
     widgets.link_notes()
+    with st.container(width=_READABLE):
+        _text()
+
+
+def _text() -> None:
     _data()
     st.header("How it is ranked", anchor=False)
     st.markdown(RULE)
     with st.expander("The rule as SQL", key="rule-sql"):
-        st.code(sql_text("ranking"), language="sql")
+        st.code(sql_text("ranking"), language="sql", wrap_lines=True)
     st.header("How it is counted", anchor=False)
     st.markdown("\n".join(f"- **{word}**: {meaning}." for word, meaning in COUNTS.items()))
     st.header("Where it can differ from gpumode.com", anchor=False)
@@ -75,11 +85,11 @@ def show() -> None:
     with st.expander("Glossary", key="glossary"):
         st.markdown(card.glossary_text())
     st.header("Do it yourself", anchor=False)
-    st.code(PYTHON, language="python")
-    st.code(DUCKDB.format(dataset=DATASET), language="sql")
+    st.code(PYTHON, language="python", wrap_lines=True)
+    st.code(DUCKDB.format(dataset=DATASET), language="sql", wrap_lines=True)
     st.header("Licence, attribution, citation", anchor=False)
     _licence()
-    st.code(CITATION.strip(), language=None)
+    st.code(CITATION.strip(), language=None, wrap_lines=True)
 
 
 def _data() -> None:

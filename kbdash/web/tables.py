@@ -53,6 +53,12 @@ def user_addresses(users: Iterable[Any], *, anonymous: bool = False) -> list[str
     return ["" if anonymous or not text(user) else href("user", UserView(user=str(user))) for user in users]
 
 
+def people_addresses(users: Iterable[Any], slugs: Iterable[str], linkable: Sequence[str]) -> list[str]:
+    """The same for rows of several competitions; only in the linkable ones does a user have a page."""
+    pairs = zip(users, slugs, strict=True)
+    return [user_addresses([user], anonymous=slug not in linkable)[0] for user, slug in pairs]
+
+
 def code_words(addresses: Sequence[str]) -> list[str]:
     """The text of each link to code; empty without code."""
     return [CODE if address else "" for address in addresses]

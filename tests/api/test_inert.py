@@ -4,6 +4,7 @@ import io
 import json
 import xml.etree.ElementTree as ET
 from html import escape
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -90,3 +91,15 @@ def test_file_names_hold_harmless_characters_only(kb: KernelBot, name: str) -> N
     stem = file_stem(kb.source, name, "../../etc/passwd")
     assert all(sign.isascii() and (sign.isalnum() or sign in "._-") for sign in stem)
     assert Body(b"", "text/csv", stem).file_name == stem
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts", "stem"),
+    [
+        ("hub", ("nvfp4", None, "B200"), "kbdash_nvfp4_B200_0123456"),
+        ("sample", ("a b/c",), "kbdash_a-b-c_sample"),
+        ("hub", ("x" * 90, "..", ""), f"kbdash_{'x' * 80}_x_0123456"),
+    ],
+)
+def test_file_names_say_what_is_in_them(kind: str, parts: tuple[str | None, ...], stem: str) -> None:
+    assert file_stem(SimpleNamespace(kind=kind, version="0123456789"), *parts) == stem  # type: ignore[arg-type]

@@ -146,15 +146,21 @@ def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture
-def shelf(environment: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
-    """A Hub with that dataset, which the app is told to read and nothing else."""
-    memo.shared.clear()
+def unread(environment: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
+    """A Hub with that dataset, which the app is told to read and nothing else; answers from before stay."""
     environment.setattr("kbdash.dataset.http.retry.PAUSES_S", (0.0, 0.0, 0.0))  # as many attempts, at once
     with LoopbackHub(folder) as hub:
         environment.setenv("KBDASH_SOURCE", DATASET)
         environment.setenv("KBDASH_CACHE", str(tmp_path))
         environment.setenv("HF_ENDPOINT", hub.endpoint)
         yield hub
+
+
+@pytest.fixture
+def shelf(unread: LoopbackHub) -> LoopbackHub:
+    """The same, and nothing that was read of such a dataset before is known any more."""
+    memo.shared.clear()
+    return unread
 
 
 @pytest.fixture(scope="module")
@@ -226,9 +232,9 @@ def test_a_fault_of_the_dataset(
 
 @pytest.mark.parametrize("fault", [fault for fault in DATASET_FAULTS if fault.says], ids=lambda fault: fault.name)
 def test_a_fault_of_the_public_dataset_shows_the_sample_and_says_so(
-    fault: Fault, shelf: LoopbackHub, environment: pytest.MonkeyPatch, sample_cache: Path
+    fault: Fault, unread: LoopbackHub, environment: pytest.MonkeyPatch, sample_cache: Path
 ) -> None:
-    fault.switch_on(shelf)
+    fault.switch_on(unread)
     environment.delenv("KBDASH_SOURCE")
     environment.setenv("KBDASH_CACHE", str(sample_cache))
     wait_for_the_hub(environment, HURRIED if fault.name == "hang" else PATIENT)

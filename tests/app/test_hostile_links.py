@@ -35,6 +35,9 @@ def pages(kb: KernelBot) -> dict[str, tuple[type[View], dict[str, str]]]:
         "compare": (view.CompareView, {"a": str(first), "b": str(best["submission_id"])}),
         "ladder": (view.LadderView, {"problem": "nvfp4_gemm", "user": best["user_id"]}),
         "user": (view.UserView, {"user": best["user_id"]}),
+        "search": (view.SearchView, {"q": "tcgen05", "problem": "nvfp4_gemm"}),
+        "steps": (view.StepsView, {"problem": "nvfp4_gemm"}),
+        "trust": (view.TrustView, {"problem": "nvfp4_gemm"}),
         "sql": (view.SqlView, {"q": "select count(*) from submissions"}),
         "about": (view.AboutView, {}),
     }
@@ -46,7 +49,9 @@ def rows(app: AppTest) -> int:
     return int(kb.sql("select count(*) as rows from submissions")["rows"][0])
 
 
-@pytest.mark.parametrize("page", ["nvfp4", "submission", "compare", "ladder", "user", "sql", "about"])
+@pytest.mark.parametrize(
+    "page", ["nvfp4", "submission", "compare", "ladder", "user", "search", "steps", "trust", "sql", "about"]
+)
 def test_no_parameter_is_more_than_a_value(
     sample: Open, page: str, pages: dict[str, tuple[type[View], dict[str, str]]]
 ) -> None:

@@ -130,6 +130,7 @@ def test_rules_that_match_are_said_without_judgement(sample: Open, kb: KernelBot
     assert data is not None
     assert "data_ptr()" in data["text"].split("\n")[int(link(app)["line"][0]) - 1]
     assert "cheat" not in words(app).lower()
+    assert "no text" in text_panels.verdict_words(Verdict(status="no text", rules=[], version="1"))
     assert "no finding" in text_panels.verdict_words(Verdict(status="timed out", rules=[], version="1"))
 
 
@@ -141,6 +142,7 @@ def test_steps_with_techniques_and_an_export_that_names_its_terms(sample: Open) 
     shown = by_caption(app)["The largest steps"]
     assert shown["changed"]["texts"] == [str(count) for count in found["changed_lines"]]
     assert all("+autotune" in text for text in shown["techniques"]["texts"])
+    assert shown["user"]["links"][0] == f"/user?user={found.attrs['places'][0][1]}"
     assert "restricts its use for training" in words(app)
     assert rows_by_data_link(app, kb).equals(found)
     places = tuple(found.attrs["places"])
@@ -159,6 +161,9 @@ def test_trust_lists_flagged_results_with_both_ranks_and_noise(sample: Open) -> 
     flagged = kb.leaderboard("nvfp4_group_gemm")
     expected = int((flagged["flags"] != "").sum())
     assert shown["problem"]["texts"].count("nvfp4_group_gemm") == expected
+    pages = dict(zip(shown["problem"]["texts"], shown["user"]["links"], strict=True))
+    assert pages["nvfp4_group_gemm"].startswith("/user?user=")
+    assert [pages[name] for name in pages if name.startswith("amd-fp8")] in ([], [""]), "nobody there has a page"
     assert rows_by_data_link(app, kb).equals(kb.flags())
     boards = by_caption(app)["Boards"]
     at = boards["problem"]["texts"].index("nvfp4_gemm")
@@ -173,6 +178,7 @@ def test_trust_of_one_board_has_every_ranking_side_by_side(sample: Open) -> None
     shown = by_caption(app)["The first ranks of nvfp4_group_gemm"]
     assert shown["rank"]["texts"][:2] == ["1", "2"]
     assert shown["without"]["texts"][:2] == ["–", "1"]
+    assert all(page.startswith("/user?user=") for page in shown["user"]["links"])
 
 
 def test_ranks_closer_than_the_noise_and_ranks_without() -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from kbdash.dataset import catalog
+from kbdash.dataset.cards import card_of
 from kbdash.view import TABS
+from kbdash.web.escape import markdown
 from tests.app.code_pages import plain
 from tests.app.conftest import Open, healthy, link, opened_engine, words
 from tests.app.shown import table, tables
@@ -211,6 +213,9 @@ def test_every_filter_is_a_chip_that_takes_itself_off(sample: Open) -> None:
 
 def test_a_board_has_a_card_with_inputs_ranking_shapes_and_links(sample: Open) -> None:
     told = words(sample("nvfp4", problem="nvfp4_gemm"))
+    card = card_of("nvfp4_gemm")
+    assert card is not None
+    assert markdown(card.about) in told, "what the problem is"
     assert "**Inputs.**" in told
     assert "Lower is better; each user's best counts." in told
     assert "benchmark shape" in told

@@ -241,6 +241,8 @@ def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot,
     ):
         page = open_page(app + path, width=390, height=844, dark=dark)
         expect(page.locator(part).first).to_be_attached()
+        if path.startswith("/submission"):
+            expect(page.locator(part).first).to_be_in_viewport()
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, path
         page.close()
 

@@ -7,7 +7,7 @@ import http.client
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import urlopen
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Page, expect
 
+from kbdash.content.command import main as content_command
 from kbdash.dataset.config import DATASET
 from tests.e2e.conftest import Open, Serve, settled
 from tests.e2e.grid import column
@@ -40,7 +41,8 @@ PATHS = (
     "CON",
     "x" * 300 + ".py",
 )
-CODE = f"</script></code></pre>{''.join(PROBES)}\nimport os  # {PROBES[0]}\n"
+TURNED = "turned = 'a\u202eb\u200bc' \u2066<b>"
+CODE = f"</script></code></pre>{''.join(PROBES)}\nimport os  # {PROBES[0]}\n{TURNED}\n# {'x' * 3000}\n"
 NAMES = "nvidia_nvfp4_submissions.parquet"
 STRANGE = "strange_submissions.parquet"
 ALIVE = """() => [
@@ -82,6 +84,8 @@ def hostile(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 def attacked(hostile: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A dashboard over that dataset."""
     work = tmp_path_factory.mktemp("attacked")
+    build = ["build", "nvfp4", "--source", str(hostile), "--verdicts", "none"]
+    assert content_command(build, environ={"KBDASH_CACHE": str(work)}) == 0
     with served(work / "app.log", {"KBDASH_SOURCE": str(hostile), "KBDASH_CACHE": str(work)}) as base:
         yield base
 
@@ -122,6 +126,26 @@ def test_texts_of_users_are_shown_and_never_run(attacked: str, open_page: Open) 
     page.locator(".st-key-nvfp4-users input").click()
     expect(page.get_by_role("option").first).to_be_visible()
     unharmed(page, "Filters")
+    assert dialogs == []
+
+
+def test_lines_and_patterns_are_shown_and_never_run(attacked: str, open_page: Open) -> None:
+    page = open_page(f"{attacked}/about")
+    dialogs = watched(page)
+    searches = ({"q": PROBES[0]}, {"q": "onerror"}, {"q": "(x+x+)+y|turned", "mode": "regex"}, {"q": TURNED})
+    for asked in searches:
+        page.goto(f"{attacked}/search?{urlencode(asked)}")
+        unharmed(page, str(asked))
+        expect(page.locator(".st-key-search-table tbody tr").first).to_be_visible()
+    assert page.locator(".st-key-search-table tbody .code").first.text_content() == TURNED
+    page.locator(".st-key-search-table tbody .code a").first.click()
+    page.wait_for_url(re.compile("/submission"))
+    page.get_by_test_id("stButtonGroup").get_by_text("Origins").click()
+    page.wait_for_url(re.compile("show=origins"))
+    unharmed(page, "origins")
+    for path in ("/nvfp4?tab=techniques", "/steps", "/trust"):
+        page.goto(attacked + path)
+        unharmed(page, path)
     assert dialogs == []
 
 

@@ -54,3 +54,8 @@ def test_right_to_left_text_does_not_reorder_what_stands_around_it(name: str) ->
     written = markdown(name)
     assert written.startswith("\u2068")
     assert written.endswith("\u2069")
+
+
+def test_what_a_name_turns_round_ends_with_it() -> None:
+    assert markdown("\u202ea\u202bb") == "\u2068\u202ea\u202bb\u202c\u202c\u2069"
+    assert markdown("\u2067a") == "\u2068\u2067a\u2069\u2069"

@@ -44,6 +44,7 @@ def test_contrast_is_that_of_wcag():
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
     assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.005)
     assert contrast("#123456", "#123456") == 1
+    assert contrast("#0A0A0A", "#000000") == pytest.approx(1 + 10 / 255 / 12.92 / 0.05)
 
 
 @THEMES

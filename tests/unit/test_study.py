@@ -14,6 +14,7 @@ from kbdash.code import study as packing
 from kbdash.code.study import Entry, packed, within
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot
+from kbdash.units import bytes_text
 from kbdash.web import study
 from kbdash.web.study import Work
 from tests.hub import LoopbackHub
@@ -61,6 +62,7 @@ def test_what_it_costs_is_known_before(hub: LoopbackHub, tmp_path: Path) -> None
         time.sleep(0.01)
     told = fresh.cost_of(submissions)
     assert told.unknown == 0
+    assert study.cost_text(fresh, rows, "nvfp4") == f"{bytes_text(told.bytes)} to fetch."
     moved = sum(text.cost_bytes for _, text in fresh.texts_of(submissions))
     assert moved == told.bytes
     fresh.close()

@@ -5,10 +5,10 @@ import pytest
 
 from kbdash.dataset.catalog import AMD_MI300
 from kbdash.units import MICROSECONDS, MILLISECONDS
-from kbdash.web import competition, overview, tables, user
+from kbdash.web import cells, competition, overview, tables, user
 from kbdash.web.content import trust_frames
 from kbdash.web.content.technique_changes import change_words, changed
-from kbdash.web.tabs import own_row, progression, ranking
+from kbdash.web.tabs import own_row, progression, ranking, submissions
 from kbdash.web.tabs.hardware import shape_rows
 
 
@@ -89,6 +89,32 @@ def test_what_never_ran_is_one_line_per_board() -> None:
     lines = user.one_line_per_board(boards)
     assert list(zip(lines["problem"], lines["never"].fillna(0), strict=True)) == [("a", 4), ("a", 0), ("b", 5)]
     assert lines["submissions"].fillna(0).tolist() == [3, 2, 0]
+
+
+def test_the_head_of_a_user_counts_every_runner_and_what_never_ran() -> None:
+    boards = pd.DataFrame(
+        {
+            "problem": ["a", "a", "a", "b"], "runner": ["H100", "L4", None, "L4"], "rank": [2, 1, None, 1],
+            "submissions": [71, 40, 4, 7], "passed": [30, 9, 0, 5],
+        }
+    )  # fmt: skip
+    said = {figure.after or figure.before: figure.value for figure in user.numbers(boards)}
+    assert (said["submissions"], said["passed"], said["never ran"], said["first places"]) == ("122", "44", "4", "2")
+
+
+def test_a_list_of_submissions_says_the_mode_of_each() -> None:
+    rows = pd.DataFrame(
+        {
+            "user_id": ["1", "2"], "user_name": ["a", "b"], "score": [1e-6, None], "flags": "", "submission_id": [1, 2],
+            "submitted_at": pd.to_datetime(["2026-01-01", "2026-01-02"], utc=True), "status": ["succeeded", "failed"],
+            "mode": ["leaderboard", "test"], "runner": "L4", "file_name": "a.py",
+        }
+    )  # fmt: skip
+    columns = submissions.columns_of(MICROSECONDS, 1e-6)
+    shown = cells.table(submissions.shown_rows(rows, "nvfp4", anonymous=False), columns, caption="")
+    heads = {column["head"]: column["texts"] for column in shown["columns"]}
+    assert heads["Mode"] == ["leaderboard", "test"]
+    assert heads["Status"] == ["succeeded", "failed"]
 
 
 def test_a_rank_over_shapes_stands_beside_the_rank_on_the_same_runner() -> None:

@@ -1,7 +1,7 @@
 """The largest improvements of all users: before, after, what changed, and a download of both texts."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from kbdash.web.escape import markdown
 from kbdash.web.memo import memoise
 from kbdash.web.session import engine
 from kbdash.web.table import Column
-from kbdash.web.tables import rows, text
+from kbdash.web.tables import people_addresses, rows, text
 
 WHAT = "With it the personal bests of all users stand here as pairs, with what changed between their texts."
 TERMS = (
@@ -91,7 +91,7 @@ def _steps(view: StepsView) -> None:
             share.copy_links(view, share.data_path("steps", asked), key="steps")
             share.downloads(found, share.file_stem("steps"), key="steps")
             _export(found, places, techniques)
-    shown = memoise(shown_rows, found, places, techniques)
+    shown = memoise(shown_rows, found, places, techniques, engine().linkable())
     table.show(shown, COLUMNS, key="steps-table", caption="The largest steps", refs="ref")
     if len(found) == view.top and view.top < 1000:
         st.button("Show more steps", key="steps-more", on_click=state.change, kwargs={"top": view.top * 2})
@@ -111,9 +111,9 @@ def techniques_of(found: pd.DataFrame, places: tuple[tuple[str, str], ...]) -> t
 
 
 def shown_rows(
-    found: pd.DataFrame, places: tuple[tuple[str, str], ...], techniques: tuple[Facets, Facets]
+    found: pd.DataFrame, places: tuple[tuple[str, str], ...], techniques: tuple[Facets, Facets], linkable: Sequence[str]
 ) -> pd.DataFrame:
-    """Table rows of the steps."""
+    """Table rows of the steps; users of linkable competitions have a page."""
     every = rows(found)
     refs = [
         tuple(Ref(int(row[side]), text(row["runner"]), slug) for side in ("before_id", "after_id"))
@@ -123,6 +123,7 @@ def shown_rows(
         {
             "gain": [gain_text(row["gain"]) for row in every],
             "user": [person(row["user_name"], user) for row, (_, user) in zip(every, places, strict=True)],
+            "page": people_addresses([user for _, user in places], [slug for slug, _ in places], linkable),
             "times": [_times(row) for row in every],
             "open": [
                 [("Diff", href("compare", CompareView(a, b))), ("Code", href("submission", _page(b)))] for a, b in refs
@@ -147,7 +148,7 @@ def _page(ref: Ref) -> SubmissionView:
 
 COLUMNS = (
     Column("gain", "Gain", help="Share of the time that the step saved."),
-    Column("user", "User", "name", width=24),
+    Column("user", "User", "name", width=24, link="page"),
     Column("times", "Before and after"),
     Column("open", "Open", "links"),
     Column("techniques", "Techniques", width=36, help="What only the later text holds (+) and only the earlier (−)."),

@@ -173,6 +173,8 @@ def verdict_words(found: Verdict) -> str:
     version = f"KernelGuard {found['version']}"
     if found["status"] == "timed out":
         return f"{version} did not come to an end with this text in time. That is no finding."
+    if found["status"] == "no text":
+        return f"There is no text that {version} could look at."
     if found["status"] == "clean":
         return f"No rule of {version} matches this text."
     return f"{plural(len(found['rules']), 'rule')} of {version} match{'es' if len(found['rules']) == 1 else ''}."

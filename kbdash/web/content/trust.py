@@ -52,7 +52,9 @@ def _first(view: TrustView, slug: str) -> None:
     ranked, clean = answers.leaderboard(problem, **asked), answers.leaderboard(problem, flagged=False, **asked)
     matches = answers.verdicts(slug) if store_panel.is_at_hand(slug) else None
     sigmas = noise_of(slug, problem, ranked) if store_panel.is_at_hand(slug) else {}
-    shown = memoise(first_rows, ranked, clean, matches, tuple(sigmas.items()), slug, problem, view.top)
+    shown = memoise(
+        first_rows, ranked, clean, matches, tuple(sigmas.items()), slug, problem, view.top, engine().linkable()
+    )
     table.show(shown, trust_frames.FIRST_COLUMNS, key="trust-first", caption=f"The first ranks of {problem}")
     if matches is None:
         store_panel.missing(slug, WHAT)
@@ -60,7 +62,7 @@ def _first(view: TrustView, slug: str) -> None:
 
 def first_rows(
     ranked: pd.DataFrame, clean: pd.DataFrame, matches: pd.DataFrame | None,
-    sigmas: tuple[tuple[str, float | None], ...], slug: str, problem: str, top: int,
+    sigmas: tuple[tuple[str, float | None], ...], slug: str, problem: str, top: int, linkable: tuple[str, ...],
 ) -> pd.DataFrame:  # fmt: skip
     """The first ranks with flags, matches and noise."""
     here = matches[matches["problem"] == problem] if matches is not None else None
@@ -74,7 +76,7 @@ def first_rows(
     pairs = zip(both["submission_id"], both["runner"], strict=True)
     named = [", ".join(rules.get((int(id_), run), ())) if pd.notna(id_) else "" for id_, run in pairs]
     first = both.assign(close=trust_frames.close_ranks(both, dict(sigmas)), rules=named)
-    return trust_frames.shown_first(first[first["rank"] <= top].reset_index(drop=True), slug)
+    return trust_frames.shown_first(first[first["rank"] <= top].reset_index(drop=True), slug, linkable)
 
 
 def _flags(view: TrustView, slugs: tuple[str, ...]) -> None:
@@ -92,7 +94,10 @@ def _flags(view: TrustView, slugs: tuple[str, ...]) -> None:
             share.copy_links(view, share.data_path("flags", asked), key="trust")
             share.downloads(found, share.file_stem("flagged"), key="trust-flags")
     table.show(
-        memoise(trust_frames.shown_flags, found), trust_frames.FLAGS, key="trust-flags", caption="Flagged results"
+        memoise(trust_frames.shown_flags, found, engine().linkable()),
+        trust_frames.FLAGS,
+        key="trust-flags",
+        caption="Flagged results",
     )
     st.caption("The data link has the flags of all submissions, not only of bests.")
 
@@ -197,7 +202,7 @@ def _matches(slugs: tuple[str, ...]) -> None:
         + (", the rest follow while a store is built." if asked < bests else ".")
     )
     if found:
-        shown = memoise(trust_frames.shown_matches, memoise(best_first, *found))
+        shown = memoise(trust_frames.shown_matches, memoise(best_first, *found), engine().linkable())
         table.show(
             shown, trust_frames.MATCHES, key="trust-matches", caption="Rules of KernelGuard that match users' bests"
         )

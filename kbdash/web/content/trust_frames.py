@@ -1,6 +1,6 @@
 """Reasons to doubt results, as frames: ranks without flagged rows, ranks closer than the noise, matching rules."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from kbdash.dataset.catalog import runner_name
 from kbdash.units import MISSING, person, time_text, unit_for
 from kbdash.view import CompetitionView, SubmissionView, href
 from kbdash.web.table import Column
-from kbdash.web.tables import rows, text
+from kbdash.web.tables import people_addresses, rows, text, user_addresses
 
 FIRST = (10, 100)
 UNRANKED = "unranked"
@@ -62,7 +62,7 @@ def flagged_rows(both: pd.DataFrame, flags: pd.DataFrame, competition: str, prob
     return joined.assign(competition=competition, problem=problem)
 
 
-def _results(found: pd.DataFrame) -> dict[str, Any]:
+def _results(found: pd.DataFrame, linkable: Sequence[str]) -> dict[str, Any]:
     """What the tables of single results share: board, rank, user, time, runner."""
     every = rows(found)
     return {
@@ -70,17 +70,18 @@ def _results(found: pd.DataFrame) -> dict[str, Any]:
         "board": [_board(row) for row in every],
         "rank": found["rank"],
         "user": [person(row["user_name"], row["user_id"]) for row in every],
+        "page": people_addresses(found["user_id"], found["competition"], linkable),
         "time": [time_text(row["score"], unit_for(row["score"])) for row in every],
         "runner": [runner_name(text(row["runner"])) for row in every],
     }
 
 
-def shown_flags(found: pd.DataFrame) -> pd.DataFrame:
-    """Table rows of flagged results."""
+def shown_flags(found: pd.DataFrame, linkable: Sequence[str]) -> pd.DataFrame:
+    """Table rows of flagged results; users of linkable competitions have a page."""
     every = rows(found)
     return pd.DataFrame(
         {
-            **_results(found),
+            **_results(found, linkable),
             "without": [UNRANKED if pd.isna(row["rank_without"]) else str(row["rank_without"]) for row in every],
             "kind": found["kind"],
             "reason": found["reason"],
@@ -92,7 +93,7 @@ def shown_flags(found: pd.DataFrame) -> pd.DataFrame:
 
 FLAGS = (
     Column("problem", "Board", link="board"),
-    Column("user", "User", "name", width=22),
+    Column("user", "User", "name", width=22, link="page"),
     Column("rank", "Rank now", "whole"),
     Column(
         "without", "Rank without", help="The user's rank once flagged rows are left out; unranked if no time is left."
@@ -106,12 +107,12 @@ FLAGS = (
 )
 
 
-def shown_matches(found: pd.DataFrame) -> pd.DataFrame:
+def shown_matches(found: pd.DataFrame, linkable: Sequence[str]) -> pd.DataFrame:
     """Table rows of matches of KernelGuard's rules."""
     every = rows(found)
     return pd.DataFrame(
         {
-            **_results(found),
+            **_results(found, linkable),
             "rule": found["rule"],
             "severity": found["severity"],
             "evidence": found["evidence"],
@@ -125,7 +126,7 @@ def shown_matches(found: pd.DataFrame) -> pd.DataFrame:
 
 MATCHES = (
     Column("problem", "Board", link="board"),
-    Column("user", "User", "name", width=22),
+    Column("user", "User", "name", width=22, link="page"),
     Column("rank", "Rank now", "whole"),
     Column("rule", "Rule that matches", width=26),
     Column("severity", "Severity", help="As KernelGuard ranks its rules."),
@@ -184,13 +185,14 @@ BOARDS = (
 )
 
 
-def shown_first(found: pd.DataFrame, competition: str) -> pd.DataFrame:
+def shown_first(found: pd.DataFrame, competition: str, linkable: Sequence[str]) -> pd.DataFrame:
     """Table rows of the first ranks of one board, with all rankings side by side."""
     every = [row | {"competition": competition} for row in rows(found)]
     return pd.DataFrame(
         {
             "rank": found["rank"],
             "user": [person(row["user_name"], row["user_id"]) for row in every],
+            "page": user_addresses(found["user_id"], anonymous=competition not in linkable),
             "time": [time_text(row["score"], unit_for(row["score"])) for row in every],
             "without": [MISSING if pd.isna(row["rank_without"]) else str(row["rank_without"]) for row in every],
             "unmatched": [MISSING if pd.isna(row["rank_unmatched"]) else str(row["rank_unmatched"]) for row in every],
@@ -205,7 +207,7 @@ def shown_first(found: pd.DataFrame, competition: str) -> pd.DataFrame:
 
 FIRST_COLUMNS = (
     Column("rank", "Rank now", "rank"),
-    Column("user", "User", "name", width=24),
+    Column("user", "User", "name", width=24, link="page"),
     Column("time", "Time", width=14),
     Column("without", "Without flagged", help="The user's rank once flagged rows are left out."),
     Column("unmatched", "Without matches", help="The rank among the bests that no rule of KernelGuard matches."),
