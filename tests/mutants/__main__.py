@@ -1,6 +1,6 @@
 """`make mutants`: single changes to SQL and to Python, and how many of them the tests notice.
 
-python -m tests.mutants [part of a file name …]
+python -m tests.mutants [--write] [--resume] [part of a file name …]
 """
 
 import argparse
@@ -20,23 +20,26 @@ from pathlib import Path
 
 from benchmarks.report import RESULTS, replace_section
 from tests.mutants.changes import Change, Place, of_python, of_sql, places_of
+from tests.mutants.kept import Kept, Mutants
 from tests.mutants.python import try_python
-from tests.mutants.runs import ROOT, preload
+from tests.mutants.runs import ROOT, is_noticed, preload
 from tests.mutants.sql import try_sql
+from tests.stock import stock
 
 HERE = Path(__file__).parent
 TITLE = "Mutants"
 KINDS = {"SQL files below": ".sql", "Python modules below": ".py"}
-MOST_OF_A_MODULE = 5
+MOST_OF_A_MODULE = 3
 """Changes tried in one Python module, drawn by chance and always the same ones."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Files to change, and the tests that ought to notice."""
+    """Files to change, and the tests that ought to notice; `elsewhere` says that they run in a process of their own."""
 
     files: tuple[Path, ...]
     tests: tuple[str, ...]
+    elsewhere: bool = False
 
 
 def targets(wanted: list[str]) -> Iterator[Target]:
@@ -47,7 +50,7 @@ def targets(wanted: list[str]) -> Iterator[Target]:
         taken.update(files)
         chosen = tuple(file for file in files if not wanted or any(part in file.as_posix() for part in wanted))
         if chosen:
-            yield Target(chosen, tuple(target["tests"]))
+            yield Target(chosen, tuple(target["tests"]), target.get("elsewhere", False))
 
 
 @cache
@@ -69,13 +72,23 @@ def is_equal(file: Path, change: Change | Place) -> bool:
     return (file.relative_to(ROOT).as_posix(), change.was, change.became) in known_equal()
 
 
-def tried(chosen: Sequence[Target]) -> Iterator[tuple[Path, Change, bool]]:
+def tried(chosen: Sequence[Target], kept: Kept) -> Iterator[tuple[Path, Change, bool]]:
     """Every change of these targets with whether it was noticed."""
     for target in chosen:
-        if target.files[0].suffix == ".sql":
-            yield from try_sql(target.files, target.tests, lambda file, change: not is_equal(file, change))
-        else:
-            yield from try_python([(file, change) for file in target.files for change in drawn(file)], target.tests)
+        known, mutants = kept.split([(file, change) for file in target.files for change in drawn(file)])
+        yield from ((file, change, True) for file, change in known)
+        for file, change, noticed in try_all(mutants, target, kept.notes) if mutants else ():
+            kept.keep(file, change, noticed=noticed)
+            yield file, change, noticed
+
+
+def try_all(mutants: Mutants, target: Target, notes: Path) -> Iterator[tuple[Path, Change, bool]]:
+    """Every one of these changes with whether a test of the target noticed it."""
+    if target.files[0].suffix == ".sql":
+        return try_sql(mutants, target.tests)
+    if target.elsewhere:
+        return ((file, change, is_noticed(file, change.text, target.tests)) for file, change in mutants)
+    return try_python(mutants, target.tests, notes)
 
 
 def most_of(file: Path) -> int:
@@ -84,12 +97,14 @@ def most_of(file: Path) -> int:
     return possible if file.suffix == ".sql" else min(possible, MOST_OF_A_MODULE)
 
 
-def drawn(module: Path) -> list[Change]:
-    """Some changes of a module, the same ones every time: an edit elsewhere in the module draws no other ones."""
-    text = module.read_text()
-    places = [place for place in places_of(text) if not is_equal(module, place)]
+def drawn(file: Path) -> list[Change]:
+    """Every change of an SQL file; some of a module, and an edit elsewhere in the module draws no other ones."""
+    text = file.read_text()
+    if file.suffix == ".sql":
+        return [change for change in of_sql(text) if not is_equal(file, change)]
+    places = [place for place in places_of(text) if not is_equal(file, place)]
     lots = {place: hashlib.md5(f"{place.was} {place.became}".encode()).digest() for place in places}
-    return of_python(text, sorted(places, key=lots.__getitem__)[: most_of(module)])
+    return of_python(text, sorted(places, key=lots.__getitem__)[: most_of(file)])
 
 
 @dataclass(frozen=True)
@@ -149,9 +164,11 @@ def write(counts: Counts, minutes: float) -> None:
 
 
 def write_sample(cache_folder: str) -> None:
-    """Write the sample once for all processes, in a process of its own: this one stays without kbdash."""
+    """Write the sample and its content once for all processes; this one stays without kbdash."""
+    os.environ["PYTEST_XDIST_TESTRUNUID"] = "mutants"  # the tests of every process belong to one run
     script = "import pathlib, sys; from kbdash.dataset.sample import ensure_sample as e; e(pathlib.Path(sys.argv[1]))"
     subprocess.run([sys.executable, "-c", script, cache_folder], cwd=ROOT, check=True)
+    stock(Path(cache_folder))
 
 
 def main() -> None:
@@ -159,15 +176,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="parts of file names; all files without")
     parser.add_argument("--write", action="store_true", help="write what was found to benchmarks/RESULTS.md")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on where the last run stopped, and try again what it found unnoticed"
+    )
     arguments = parser.parse_args()
     os.chdir(ROOT)
     preload()
     counts: Counts = {}
+    kept = Kept(ROOT / ".mutants", is_resumed=arguments.resume)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as spare:
         cache_folder = os.environ.setdefault("KBDASH_TEST_CACHE", spare)
         write_sample(f"{cache_folder}/cache")
-        for file, change, found in tried(list(targets(arguments.files))):
+        print("The sample is written.", flush=True)
+        for file, change, found in tried(list(targets(arguments.files)), kept):
             name = file.relative_to(ROOT).as_posix()
             counts[name] = counts.get(name, Count(len(changes_of(file)))) + Count(0, 1, int(found))
             if not found:

@@ -1,7 +1,8 @@
-"""One function of a loaded module in place of another: a change takes effect without importing anything again."""
+"""One function or constant of a loaded module in place of another: a change takes effect without a new import."""
 
 import ast
 import gc
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,9 +20,17 @@ class Swap:
 
     def make(self) -> None:
         """Give the changed code to every function that has the loaded one."""
-        for function in gc.get_objects():
-            if isinstance(function, FunctionType) and function.__code__ == self.loaded:
-                function.__code__ = self.becomes
+        for function in list(self._functions()):
+            function.__code__ = self.becomes
+
+    def is_there(self) -> bool:
+        """Whether there is such a function: a module that a test runs as a program is gone by now."""
+        return any(True for _ in self._functions())
+
+    def _functions(self) -> Iterator[FunctionType]:
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType) and each.__code__ == self.loaded:
+                yield each
 
 
 def swap_of(file: Path, changed: str) -> Swap | None:
@@ -34,7 +43,7 @@ def swap_of(file: Path, changed: str) -> Swap | None:
     if len(differing) != 1 or len(loaded) != len(set(loaded)):
         return None
     swap = Swap(loaded[differing[0]], new[differing[0]])
-    return swap if swap.loaded.co_freevars == swap.becomes.co_freevars else None
+    return swap if swap.loaded.co_freevars == swap.becomes.co_freevars and swap.is_there() else None
 
 
 @cache
@@ -68,3 +77,35 @@ def _is_function(part: object) -> bool:
 def _value(part: object) -> object:
     """A constant so that 1, 1.0 and True are three."""
     return part.co_qualname if isinstance(part, CodeType) else repr(part)
+
+
+@dataclass(frozen=True)
+class Rebound:
+    """A constant of a loaded module with its changed value."""
+
+    module: str
+    constant: str
+    statement: str
+
+    def make(self) -> None:
+        """Give the changed value to the module, and to every module that imported the constant from there."""
+        place = vars(sys.modules[self.module])
+        was = place[self.constant]
+        changed = dict(place)
+        exec(compile(self.statement, self.module, "exec"), changed)
+        for module in [one for name, one in sys.modules.items() if name.partition(".")[0] in ("kbdash", "tests")]:
+            if vars(module).get(self.constant) is was:
+                setattr(module, self.constant, changed[self.constant])
+
+
+def rebound_of(file: Path, changed: str) -> Rebound | None:
+    """The one constant of a loaded module that the changed text gives another value; None if it changes else."""
+    was, becomes = (ast.parse(text).body for text in (file.read_text(), changed))
+    differing = [new for old, new in zip(was, becomes, strict=True) if ast.dump(old) != ast.dump(new)]
+    module = next((name for name, one in sys.modules.items() if getattr(one, "__file__", None) == str(file)), None)
+    if len(differing) != 1 or module is None:
+        return None
+    match differing[0]:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return Rebound(module, name, ast.unparse(differing[0]))
+    return None

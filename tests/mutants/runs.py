@@ -1,59 +1,73 @@
-"""One changed module, tried out: a forked process sees the changed text and runs the tests that concern it.
+"""One changed file, tried out in a copy of the whole tree: a forked process imports everything from there.
 
-The parent has imported the libraries but nothing of kbdash, so that a process is ready at once and reads every module
-as if it were the first.
+The parent has imported the libraries but nothing of kbdash, so that a process is ready at once. Servers and workers
+that a test starts see the changed file too.
 """
 
+import atexit
+import compileall
 import os
 import resource
+import shutil
 import signal
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.mutants.child import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = 3600  # for the tests of one change, if they wait forever
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".mutants", ".*_cache", ".hypothesis", "__pycache__")
+SECONDS = 600  # on the clock, for the tests of one change, if they wait for ever
 
 
-def put_in_place(file: Path, text: str) -> None:
-    """From now on this process finds the changed text where the file is."""
-    read, compiled = Path.read_text, SourceFileLoader.get_code
+@cache
+def copied() -> Path:
+    """A copy of the tree for this run, compiled once."""
+    above = Path(tempfile.mkdtemp(prefix="kbdash-mutants-"))
+    atexit.register(shutil.rmtree, above)
+    folder = above / "tree"
+    shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
+    (folder / ".venv").symlink_to(ROOT / ".venv")
+    compileall.compile_dir(folder / "kbdash", quiet=2)
+    compileall.compile_dir(folder / "tests", quiet=2)
+    return folder
 
-    def read_text(path: Path, *args: Any, **kwargs: Any) -> str:
-        return text if path == file else read(path, *args, **kwargs)
 
-    def get_code(loader: SourceFileLoader, fullname: str) -> Any:
-        if Path(loader.path) == file:
-            return compile(text, str(file), "exec")
-        return compiled(loader, fullname)
-
-    Path.read_text = read_text  # type: ignore[method-assign]
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+@contextmanager
+def changed(file: Path, text: str) -> Iterator[None]:
+    """The file has this text meanwhile; its compiled form is never kept, because both may be of one second."""
+    before, times = file.read_text(), file.stat()
+    file.write_text(text)
+    try:
+        yield
+    finally:
+        file.write_text(before)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def is_noticed(file: Path, text: str, tests: Sequence[str]) -> bool:
     """Whether these tests fail over the changed text, in a process that imports everything anew."""
-    return fails(partial(_run, file, text, tests), usual_seconds=_usual_seconds(tuple(tests)))
+    if not tests:
+        return False
+    tree = copied()
+    with changed(tree / file.relative_to(ROOT), text):
+        return fails(partial(_run, tree, tests), usual_seconds=60.0)
 
 
-def _run(file: Path, text: str, tests: Sequence[str]) -> bool:
-    put_in_place(file, text)
+def _run(tree: Path, tests: Sequence[str]) -> bool:
+    os.chdir(tree)
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True
+    sys.path[:] = [str(tree), *(place for place in sys.path if place and Path(place) != ROOT)]
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "benchmarks")]:
+        del sys.modules[name]
     return pytest.main([*QUIET, "-x", *tests]) != pytest.ExitCode.OK
-
-
-@cache
-def _usual_seconds(tests: tuple[str, ...]) -> float:
-    """Processor time of these tests as long as nothing is changed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    assert not fails(partial(_run, ROOT, "", tests)), "a test fails without any change"
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 def fails(run: Callable[[], bool], *, usual_seconds: float | None = None) -> bool:
@@ -84,6 +98,6 @@ def _answer(run: Callable[[], bool]) -> int:
 
 def preload() -> None:
     """Import what every test needs and nothing of kbdash."""
-    for name in ("duckdb", "hypothesis", "numpy", "pandas", "plotly.graph_objects", "pyarrow.parquet"):
+    for name in ("duckdb", "hypothesis", "numpy", "pandas", "plotly.graph_objects", "pyarrow.parquet", "streamlit"):
         __import__(name)
     assert not [name for name in sys.modules if name.partition(".")[0] == "kbdash"]

@@ -8,28 +8,29 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 
-from tests.mutants.changes import Change, of_sql
+from tests.mutants.changes import Change
 from tests.mutants.child import Tell, told_by
+from tests.mutants.kept import Mutants
 
 SECONDS = 30  # of the processor, for one test of one change: a busy machine is no failure
 REMEMBERED = {"problem_names.sql"}  # an engine keeps the answer, so that a change of it needs a new engine
-Wanted = Callable[[Path, Change], bool]
 
 
 class Trials:
     """A plugin that runs the collected tests once as they are, and then those that concern each change."""
 
-    def __init__(self, files: Sequence[Path], wanted: Wanted, tell: Tell) -> None:
-        self._files = files
-        self._wanted = wanted
+    def __init__(self, mutants: Mutants, tell: Tell) -> None:
+        self._mutants = mutants
         self._tell = tell
         self._changed: tuple[Path, str] | None = None
         self._reading: set[str] = set()
@@ -45,19 +46,18 @@ class Trials:
         """In place of running every test once."""
         self._watch()
         self._time(session.items)
-        for file in self._files:
+        for file, mutants in groupby(self._mutants, key=itemgetter(0)):
             is_fresh = file.name in self._while_opening | REMEMBERED
             tests = sorted(
                 session.items if is_fresh else self._readers.get(file.name, []), key=self._seconds.__getitem__
             )
-            for change in of_sql(file.read_text()):
-                if self._wanted(file, change):
-                    self._changed = (file, change.text)
-                    self._tell(file, change, self._is_noticed(self._likeliest_first(tests), is_fresh=is_fresh))
-                    self._changed = None
-                    if self._is_spoilt:
-                        session._setupstate.teardown_exact(None)
-                        self._is_spoilt = False
+            for _, change in mutants:
+                self._changed = (file, change.text)
+                self._tell(file, change, self._is_noticed(self._likeliest_first(tests), is_fresh=is_fresh))
+                self._changed = None
+                if self._is_spoilt:
+                    session._setupstate.teardown_exact(None)
+                    self._is_spoilt = False
             assert not any(self._fails(item) for item in tests[:1]), f"{tests[0].nodeid} fails after the changes"
         session._setupstate.teardown_exact(None)
         return True
@@ -144,7 +144,7 @@ def _bounded(seconds: int) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def try_sql(files: Sequence[Path], tests: Sequence[str], wanted: Wanted) -> Iterator[tuple[Path, Change, bool]]:
-    """Every wanted change of these files with whether a test noticed it; tried in a process of its own."""
-    for file, change, noticed in told_by(tests, lambda tell: Trials(files, wanted, tell)):
+def try_sql(mutants: Mutants, tests: Sequence[str]) -> Iterator[tuple[Path, Change, bool]]:
+    """Every one of these changes with whether a test noticed it; tried in a process of its own."""
+    for file, change, noticed in told_by(tests, lambda tell: Trials(mutants, tell)):
         yield file, change, bool(noticed)

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import kbdash
 from kbdash.database import materialising
 from kbdash.database.competition_views import ALL_LINKABLE, EMPTY
+from kbdash.database.failures import explained
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot
 from kbdash.errors import CorruptData, DataUnavailable
@@ -192,6 +194,26 @@ def test_a_question_that_lacks_memory_waits_for_the_copy_and_sets_no_file_aside(
         with pytest.raises(DataUnavailable, match="needs more memory"):
             asked.result()
     assert engine.unavailable == {}
+    engine.close()
+
+
+def test_a_lack_of_memory_never_sticks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is not to blame: it is neither set aside nor opened again, and once there is memory all is as before."""
+    write_flat([ROW | {"submission_id": number} for number in range(5)], tmp_path / "spring_submissions.parquet")
+    engine = kbdash.connect(settings=Settings(source=str(tmp_path), cache=tmp_path / "cache", query_seconds=120.0))
+    before, opened = engine.summary("fft"), engine._database._attachments.generation("spring")
+
+    def lacking(*_: object, **__: object) -> pd.DataFrame:
+        raise explained(duckdb.OutOfMemoryException("could not allocate block"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine._database._asker, "run", lacking)
+        for _ in range(3):
+            with pytest.raises(DataUnavailable, match="needs more memory"):
+                engine.summary("fft")
+    assert engine.unavailable == {}
+    assert engine._database._attachments.generation("spring") == opened
+    assert engine.summary("fft").equals(before)
     engine.close()
 
 

@@ -1,16 +1,21 @@
 """The tool behind `make mutants`: it changes one thing at a time, and the forked process sees the change."""
 
+import pickle
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests import workers
-from tests.mutants import runs
+from tests.mutants import runs, seen
 from tests.mutants.__main__ import known_equal, targets
 from tests.mutants.changes import of_python, of_sql
+from tests.mutants.functions import rebound_of
+from tests.mutants.kept import Kept
+from tests.mutants.seen import Seen
 
 TESTS = Path(__file__).resolve().parents[1]
+HERE = "tests/unit/test_mutants.py"
 SQL_FILES = TESTS.parent / "kbdash/database/sql"
 SQL = "-- min(x) and max(y)\nselect min(a) over (partition by u, r order by t desc) from b where c and d < 2 -- 1 + 1"
 
@@ -66,13 +71,64 @@ def test_changes_of_python() -> None:
 
 
 @pytest.mark.parametrize(("text", "is_noticed"), [("answer = 42", False), ("answer = 43", True)])
-def test_a_process_sees_the_changed_module_and_nobody_else(tmp_path: Path, text: str, is_noticed: bool) -> None:
+def test_a_process_sees_the_changed_module_and_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, is_noticed: bool
+) -> None:
     module = tmp_path / "changed_module.py"
     module.write_text("answer = 42")
     test = tmp_path / "test_it.py"
     test.write_text("import changed_module\n\ndef test_it():\n    assert changed_module.answer == 42\n")
-    assert runs.is_noticed(module, text, [str(test)]) == is_noticed
-    assert module.read_text() == "answer = 42"
+    monkeypatch.setattr(runs, "ROOT", tmp_path)
+    runs.copied.cache_clear()
+    assert runs.is_noticed(module, text, ["test_it.py"]) == is_noticed
+    assert (runs.copied() / module.name).read_text() == module.read_text() == "answer = 42"
+    runs.copied.cache_clear()
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    file, changes = Path("a.sql"), of_sql("select min(a) from b where c < 2")
+    kept = Kept(tmp_path, is_resumed=False)
+    kept.keep(file, changes[0], noticed=True)
+    kept.keep(file, changes[1], noticed=False)
+    known, rest = Kept(tmp_path, is_resumed=True).split([(file, change) for change in changes])
+    assert [change for _, change in known] == changes[:1]
+    assert [change for _, change in rest] == changes[1:]
+    assert Kept(tmp_path, is_resumed=False).split([(file, changes[0])])[0] == []
+
+
+def test_the_tests_that_call_a_function_come_quickest_first_and_not_without_end(tmp_path: Path) -> None:
+    here, there = ("/x.py", "f"), ("/y.py", "g")
+    notes = tmp_path / "seen.pickle"
+    entries = {
+        "a": (20.0, {here}),
+        "b": (1.0, {here, there}),
+        "c": (15.0, {here}),
+        "d": (0.1, {there}),
+        "e": (0.1, None),
+    }
+    (tmp_path / "cut").write_bytes(pickle.dumps(("z", Seen(1.0, frozenset()))))
+    with notes.open("wb") as file:
+        for name, (seconds, called) in entries.items():
+            file.write(pickle.dumps((seen.mark(f"{HERE}::{name}"), Seen(seconds, called and frozenset(called)))))
+        file.write((tmp_path / "cut").read_bytes()[:-5])
+    book, names = seen.read(notes), [f"{HERE}::{name}" for name in "abcdef"]
+    assert len(book) == 5
+    assert seen.read(notes) == book
+    assert [name[-1] for name in seen.telling(book, names, here)] == ["b", "c"]
+    assert [name[-1] for name in seen.telling(book, names, Path("/y.py"))] == ["d", "b", "c"], "a class needs no call"
+
+
+def test_a_constant_changes_wherever_it_was_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kbdash.web.server import limits
+
+    file = Path(limits.__file__)
+    changed = file.read_text().replace("DESCRIPTORS_APART = 96", "DESCRIPTORS_APART = 97")
+    monkeypatch.setattr(limits, "DESCRIPTORS_APART", limits.DESCRIPTORS_APART)  # put back afterwards
+    rebound = rebound_of(file, changed)
+    assert rebound
+    rebound.make()
+    assert limits.DESCRIPTORS_APART == 97
+    assert rebound_of(file, file.read_text().replace("per_second: float", "per_second: int")) is None
 
 
 def test_the_tests_of_every_target_exist() -> None:
@@ -104,7 +160,9 @@ def test_a_folder_that_nobody_listed_comes_last() -> None:
     assert workers.turn("elsewhere", "test_x.py") > workers.turn("unit", "test_x.py") > workers.turn("e2e", "test_x.py")
 
 
-def test_the_files_that_workers_know_exist() -> None:
+def test_the_files_and_tests_that_workers_know_exist() -> None:
     named = [TESTS / folder / file for folder, files in workers.FIRST.items() for file in files]
-    named += [TESTS / "unit" / file for file in workers.SLOW]
+    named += [TESTS / "unit" / name for name in workers.SLOW if name.endswith(".py")]
     assert [path.name for path in named if not path.is_file()] == []
+    texts = "".join(file.read_text() for file in (TESTS / "unit").glob("test_*.py"))
+    assert [name for name in workers.SLOW if not name.endswith(".py") and f"def {name}(" not in texts] == []

@@ -22,7 +22,7 @@ from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
-from kbdash.errors import CorruptData, DataUnavailable, UnsafeFile
+from kbdash.errors import CorruptData, DataUnavailable, KbdashError, UnsafeFile
 from tests.unit.tables import FLAT, LEGACY, RUNS, TRIMUL, write_flat
 
 ROW = {"submission_id": 1, "leaderboard_id": 9000, "problem_name": "fft", "user_id": "7", "user_name": "ann",
@@ -182,6 +182,10 @@ def asked(engine: KernelBot, slug: str) -> dict[str, str]:
             assert engine.submissions(problem, competition=slug).total >= 0
     except DataUnavailable as error:
         said["pages"] = str(error)
+    try:
+        engine._database.run(f"from submissions_of('{slug}')")  # every column, also those that no page shows
+    except KbdashError as error:
+        said["rows"] = str(error)
     return said
 
 
@@ -211,12 +215,29 @@ def test_two_files_of_one_name_are_two_competitions(folder: Path, opened: Callab
 def test_rows_without_an_id_and_impossible_times_are_left_out(folder: Path, opened: Callable[[], KernelBot]) -> None:
     one_time(2**63 - 1)(folder / ODD)
     write_flat([ROW, ROW | {"submission_id": None}], folder / "autumn.parquet")
+    beyond = [ROW | {"submission_id": number} for number in (1, 2**63)]
+    write_flat(beyond, folder / "winter.parquet", typed("submission_id", pa.uint64()))
     engine = opened()
     found = engine.sql(
         "select count(*) as n, count(submitted_at) as times from submissions where competition = 'spring'"
     )
     assert found.to_dict("records") == [{"n": 10, "times": 9}]
-    assert engine.sql("select count(*) as n from submissions_of('autumn')")["n"].tolist() == [1]
+    for slug in ("autumn", "winter"):
+        assert engine._database.run(f"select submission_id from submissions_of('{slug}')")[
+            "submission_id"
+        ].tolist() == [1]
+
+
+@pytest.mark.parametrize("kind", [pa.decimal128(12, 6), pa.decimal128(38, 30), pa.float32()])
+def test_scores_of_any_type_are_the_numbers_they_say(
+    kind: pa.DataType, folder: Path, opened: Callable[[], KernelBot]
+) -> None:
+    scores = [0.25, 0.5, 3.0]
+    values: list[Any] = scores if kind == pa.float32() else [Decimal(str(score)) for score in scores]
+    rows = [ROW | {"submission_id": n, "user_id": str(n), "score": score} for n, score in enumerate(values)]
+    write_flat(rows, folder / ODD, typed("score", kind))
+    board = opened().leaderboard("fft")["score"]
+    assert (board.dtype, board.tolist()) == ("float64", scores)
 
 
 def test_long_texts_are_cut_and_stay_apart(folder: Path, opened: Callable[[], KernelBot]) -> None:
@@ -262,6 +283,21 @@ def test_a_file_is_inspected_before_duckdb_sees_it_and_a_refusal_is_remembered(
         with pytest.raises(DataUnavailable, match="too deep"):
             database.frame("problem_names", competition="spring")
     assert sorted(inspected) == [ODD, TRIMUL]
+    assert len(database.frame("problem_names", competition="trimul")) == 1
+    database.close()
+
+
+def test_an_error_that_nobody_foresaw_sets_aside_its_own_file(folder: Path, tmp_path: Path) -> None:
+    flat()(folder / ODD)
+
+    def inspect(file: DataFile) -> None:
+        if file.name == ODD:
+            raise OverflowError("date value out of range")
+
+    settings = Settings(source=str(folder), cache=tmp_path)
+    database = Database(open_source(settings), settings, inspect)
+    with pytest.raises(DataUnavailable, match=r"spring\.parquet cannot be read: date value out of range"):
+        database.frame("problem_names", competition="spring")
     assert len(database.frame("problem_names", competition="trimul")) == 1
     database.close()
 

@@ -522,3 +522,4 @@ def test_limits(crowd: KernelBot) -> None:
     expected = reference_charts.picked(sorted(crowd_ratio(user) for user in range(CROWD)), 1)
     for kind in ("same code", "same user best"):
         assert ratios.loc[(kind, "NVIDIA", "B200")]["ratios"].tolist() == pytest.approx(expected, rel=1e-12)
+        assert ratios.loc[(kind, "NVIDIA", "H100")]["ratios"].tolist() == [2.0] * 141

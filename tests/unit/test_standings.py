@@ -61,6 +61,14 @@ def test_every_change_of_rank_is_the_one_a_plain_count_finds(runs):
     assert not found
 
 
+def test_runners_are_ranked_apart():
+    """Four users on two runners, counted by hand."""
+    bests = bests_of([(0, 9), (1, 8), (2, 7), (3, 9)]).assign(runner=["A100", "H100", "A100", "H100"])
+    told = ranks_then(bests)
+    assert told["rank"].tolist() == [1, 1, 1, 2]
+    assert told["of"].tolist() == [1, 1, 2, 2]
+
+
 @given(RUNS)
 @settings(deadline=None)
 def test_lanes_hold_everybody_at_their_place_without_gaps(runs):
