@@ -125,7 +125,7 @@ async def _stay(port: int, plan: Plan, number: int, begin: float, report: Report
         await asyncio.sleep(random.random() * plan.think)
     while True:
         try:
-            async with tab(port) as reader:
+            async with tab(port, number=number) as reader:
                 link = plan.links[number % len(plan.links)]
                 person = Person(reader, random)
                 _note(report, begin, await person.arrive(link.path, link.query), reader.address, shown)

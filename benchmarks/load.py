@@ -33,6 +33,11 @@ HEAD = (
     "readers", "script runs", "per second", "p50", "p95", "longest", "errors", "server's processor",
     "readers' processor", "memory at the start", "middle", "end",
 )  # fmt: skip
+PROCESSES = (
+    "The many readers on one process, and on two behind HAProxy (`make serve WORKERS=2`); two cores, which the readers "
+    "share:"
+)
+PROCESSES_HEAD = ("processes", "script runs per second", "p50", "p95", "longest", "errors")
 
 
 @dataclass(frozen=True)
@@ -97,10 +102,29 @@ class Measured:
 
 def measure(folder: Path, sizes: Sizes | None = None) -> str:
     """The section of the report."""
-    found = atlas(folder)
+    found, sizes = atlas(folder), sizes or Sizes()
     with serving(folder) as server:
-        measured = _measured(server, found, sizes or Sizes())
-    return "\n\n".join((_told(measured), coldstart.measure(folder, found)))
+        measured = _measured(server, found, sizes)
+    two = many_on(2, folder, sizes)
+    processes = table(PROCESSES_HEAD, [_processes_row(1, measured.many.report), _processes_row(2, two)])
+    return "\n\n".join((_told(measured), PROCESSES, processes, coldstart.measure(folder, found)))
+
+
+def many_on(workers: int, folder: Path, sizes: Sizes) -> Report:
+    """What the many readers met on several processes behind HAProxy."""
+    found = atlas(folder)
+    links = tuple(Random(1).sample(found.pages, len(found.pages)))
+    with serving(folder, workers) as server:
+        shown, *_ = [asyncio.run(_warm(server, found)) for _ in range(workers)]  # HAProxy gives each a turn
+        with crowd(server.port, Plan(links, sizes.many, sizes.many_seconds, seed=2, shown=shown)) as readers:
+            while not readers.left(1.0):
+                pass
+            return readers.report()
+
+
+def _processes_row(workers: int, report: Report) -> tuple[object, ...]:
+    seconds = [each.seconds for each in report.happenings]
+    return workers, f"{len(seconds) / report.seconds:.1f}", *_times(seconds), len(report.errors)
 
 
 def _measured(server: Server, found: Atlas, sizes: Sizes) -> Measured:

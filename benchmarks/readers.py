@@ -161,8 +161,11 @@ class Reader:
 
 
 @asynccontextmanager
-async def tab(port: int, patience: float = PATIENCE_SECONDS) -> AsyncIterator[Reader]:
-    """A new tab on the server at this port of loopback; nothing is open in it yet."""
+async def tab(port: int, patience: float = PATIENCE_SECONDS, number: int = 0) -> AsyncIterator[Reader]:
+    """A new tab on the server at this port of loopback; nothing is open in it yet.
+
+    Readers of different numbers come from different addresses, as people do: a public server has limits for each.
+    """
     address = f"ws://127.0.0.1:{port}/_stcore/stream"
     try:
         socket = await connect(
@@ -172,6 +175,7 @@ async def tab(port: int, patience: float = PATIENCE_SECONDS) -> AsyncIterator[Re
             # A server that is busy answers pings late; only a run that does not end is a failure.
             ping_interval=None,
             max_size=None,
+            local_addr=(f"127.0.{number // 250}.{number % 250 + 1}", 0),
         )
     except (WebSocketException, OSError) as error:
         raise ReadFailed(f"no connection: {error}") from error

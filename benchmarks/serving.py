@@ -1,4 +1,7 @@
-"""The real server in a process of its own: `streamlit run app.py`, with its memory, processor time and log."""
+"""The real server in a process of its own: `streamlit run app.py`, with its memory, processor time and log.
+
+With several workers it is `make serve`: they stand behind HAProxy, and memory and time are those of the launcher alone.
+"""
 
 import os
 import socket
@@ -47,13 +50,13 @@ class Server:
 
 
 @contextmanager
-def serving(source: str | Path, **environment: str) -> Iterator[Server]:
+def serving(source: str | Path, workers: int = 1, **environment: str) -> Iterator[Server]:
     """A server over this source with an empty cache folder, ready for readers; it ends with the block."""
     with tempfile.TemporaryDirectory(prefix="kbdash-bench-") as home:
         port, log = _free_port(), Path(home) / "server.log"
         settings = {"KBDASH_SOURCE": str(source), "KBDASH_CACHE": str(Path(home) / "cache")}
         settings |= {"KBDASH_RUNS_PER_SECOND": "100000"} | environment  # one tab stands for somebody without think time
-        with log.open("wb") as written, _streamlit(port, settings, written.fileno()) as process:
+        with log.open("wb") as written, _started(_command(port, workers), settings, written.fileno()) as process:
             try:
                 _wait(process, port, log)
                 yield Server(port, process.pid, log)
@@ -62,11 +65,16 @@ def serving(source: str | Path, **environment: str) -> Iterator[Server]:
                 process.wait()
 
 
-def _streamlit(port: int, settings: Mapping[str, str], log: int) -> "subprocess.Popen[bytes]":
-    command = [
+def _command(port: int, workers: int) -> list[str]:
+    if workers > 1:
+        return [sys.executable, "-m", "kbdash.web.server", f"--port={port}", f"--workers={workers}"]
+    return [
         sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}",
         "--server.address=127.0.0.1", "--server.fileWatcherType=none",
     ]  # fmt: skip
+
+
+def _started(command: list[str], settings: Mapping[str, str], log: int) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=log, stderr=subprocess.STDOUT)
 
 

@@ -26,15 +26,16 @@ hypothesis.settings.load_profile("steady")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what takes long first, and mark what `make quick` leaves out."""
     for item in items:
-        if item.path.parent.name == "unit" and item.path.name in workers.SLOW:
+        names = {item.path.name, getattr(item, "originalname", item.name)}
+        if item.path.parent.name == "unit" and not names.isdisjoint(workers.SLOW):
             item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: workers.turn(item.path.parent.name, item.path.name))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Two workers for each processor: tests in a browser, and of faults, wait half of their time."""
-    return 2 * (os.cpu_count() or 1)
+    """Two workers for each processor: tests in a browser, and of faults, wait half of their time; quick ones do not."""
+    return (1 if config.option.markexpr == "not slow" else 2) * (os.cpu_count() or 1)
 
 
 @pytest.hookimpl(optionalhook=True)

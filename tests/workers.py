@@ -21,24 +21,44 @@ FIRST = {
     "unit": ("test_references.py", "test_console.py", "test_engine.py", "test_failures.py", "test_deadlines.py",
              "test_transport.py", "test_odd_files.py", "test_kept.py", "test_sample.py", "test_tallies.py"),
 }  # fmt: skip
-# Left out of `make quick`: more than half of the unit tests' time, and seldom what an edit breaks alone.
+# Left out of `make quick`: four fifths of the unit tests' time, and seldom what an edit breaks alone.
 SLOW = (
     "test_benchmarks_readers.py",
     "test_console.py",
+    "test_counts.py",
     "test_deadlines.py",
     "test_engine.py",
     "test_failures.py",
     "test_hub_loopback.py",
     "test_kept.py",
     "test_legacy.py",
+    "test_mutants.py",
     "test_odd_files.py",
+    "test_orders.py",
+    "test_parquet_bounds.py",
+    "test_parquet_cells.py",
+    "test_parquet_damage.py",
+    "test_plain_sql.py",
     "test_ranking.py",
     "test_references.py",
     "test_sample.py",
     "test_sample_full_scale.py",
+    "test_sample_traps.py",
+    "test_server_memory.py",
+    "test_standings.py",
     "test_tallies.py",
     "test_threads.py",
     "test_transport.py",
+    # Single tests of files that are quick otherwise.
+    "test_a_client_told_to_stay_offline",
+    "test_a_submission_gets_the_text_of_its_own_row",
+    "test_allowed",
+    "test_every_text_of_the_sample_is_what_pyarrow_reads",
+    "test_five_thousand_users_stay_small",
+    "test_the_command_itself",
+    "test_the_traps_of_the_sample_keep_their_texts",
+    "test_what_needs_too_much_memory_is_stopped",
+    "test_what_takes_too_long_is_stopped_and_the_next_question_answered",
 )
 
 
