@@ -8,7 +8,7 @@ from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, expect, sync_playwright
 
 from tests import browser as chromium
 from tests.e2e.serving import free_port, served
@@ -26,7 +26,15 @@ ARGUMENTS = [
     "--disable-features=ScriptStreaming,PaintHolding,HttpsUpgrades",
     # A page lives for seconds: code made faster costs more than it saves, and so does parsing twice for line numbers.
     "--js-flags=--no-opt --no-maglev --no-enable-lazy-source-positions",
+    # Tabs share one process, which has read and compiled the scripts of the first.
+    "--renderer-process-limit=1",
+    "--in-process-gpu",
 ]
+# What a click on a link inside the dashboard does: another address, the same session, nothing loaded again.
+MOVE = """(address) => {
+  history.pushState({}, "", address);
+  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}"""
 # Resolves once the page has handled what was done to it, however busy the machine is: only then does the app count as
 # running. Measured by the page's own thread, because the test's clock knows nothing of it.
 HANDLED = """() => new Promise((done) => {
@@ -90,8 +98,6 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
             permissions=["clipboard-read", "clipboard-write"],
             accept_downloads=True,
         )
-        for page in opened.pages:
-            page.close()
         yield opened
         opened.close()
 
@@ -105,27 +111,49 @@ def browser(readers: BrowserContext) -> Browser:
 
 @pytest.fixture
 def open_page(readers: BrowserContext) -> Iterator[Open]:
-    """Open an address in a new tab of a reader who was never there, and wait until the page is drawn.
+    """Open an address in a tab of a reader who was never there, and wait until the page is drawn.
 
-    At the end every page opened must have been free of script errors and requests to other hosts.
+    At the end every page opened must have been free of script errors and requests to other hosts. One tab stays for the
+    next test, without anything of this one: a new tab costs as much as the page in it.
     """
     complaints: list[str] = []
+    used: list[Page] = []
+
+    def failed(error: Error) -> None:
+        complaints.append(f"script error: {error}")
+
+    def asked(request: Request) -> None:
+        complaints.extend(_elsewhere(request))
 
     def visit(address: str, *, width: int = 1280, height: int = 1400, dark: bool = False, wait: bool = True) -> Page:
-        page = readers.new_page()
+        free = [page for page in readers.pages if page not in used]
+        page = free[0] if free else readers.new_page()
+        used.append(page)
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if dark else "light")
-        page.on("pageerror", lambda error: complaints.append(f"script error: {error}"))
-        page.on("request", lambda request: complaints.extend(_elsewhere(request)))
+        page.on("pageerror", failed)
+        page.on("request", asked)
         page.goto(address)
         return settled(page) if wait else page
 
     yield visit
-    for page in readers.pages:
-        page.evaluate("localStorage.clear()")
+    for page in used:
+        if not page.is_closed():
+            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            page.remove_listener("pageerror", failed)
+            page.remove_listener("request", asked)
+    for page in readers.pages[1:]:
         page.close()
+    for page in readers.pages:
+        page.goto("about:blank")
     readers.clear_cookies()
     assert complaints == []
+
+
+def moved(page: Page, address: str) -> Page:
+    """Go to another address as a link inside the dashboard does, and wait until the page is drawn."""
+    page.evaluate(MOVE, address)
+    return settled(page)
 
 
 def settled(page: Page) -> Page:

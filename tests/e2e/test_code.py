@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from kbdash.dataset.sample import trap_code
 from kbdash.engine import KernelBot
 from tests.e2e import grid
-from tests.e2e.conftest import Open, query, settled
+from tests.e2e.conftest import Open, moved, query, settled
 
 BOARD = "nvfp4_gemm"
 RUNNER = "NVIDIA"
@@ -230,21 +230,23 @@ def test_back_leads_through_submissions_and_picked_lines(open_page: Open, app: s
     expect(line(page, 2)).to_have_text(kb.code(placed(kb, 2), RUNNER).splitlines()[1])
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot, dark: bool) -> None:
+def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot) -> None:
     user = kb.leaderboard(BOARD, runner=RUNNER)["user_id"].iloc[1]
+    page = open_page(app + pair(kb), width=390, height=844)
     for path, part in (
-        (f"/submission?id={placed(kb, 2)}&runner={RUNNER}&competition=nvfp4", ".st-key-code .line"),
-        (trap(kb, trap_code.LONG_LINE), ".st-key-code .line"),
         (pair(kb), ".st-key-diff .line"),
+        (trap(kb, trap_code.LONG_LINE), ".st-key-code .line"),
+        (f"/submission?id={placed(kb, 2)}&runner={RUNNER}&competition=nvfp4", ".st-key-code .line"),
         (f"/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={user}", ".st-key-ladder-chart-box .point"),
     ):
-        page = open_page(app + path, width=390, height=844, dark=dark)
+        moved(page, app + path)
         expect(page.locator(part).first).to_be_attached()
         if path.startswith("/submission"):
             expect(page.locator(part).first).to_be_in_viewport()
-        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, path
-        page.close()
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            settled(page)
+            assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, (path, theme)
 
 
 TOKENS = [

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from urllib.request import urlopen
 
 import pandas as pd
 import pytest
@@ -10,19 +11,13 @@ from playwright.sync_api import Page, expect
 from kbdash.dataset import catalog
 from kbdash.dataset.config import DATASET
 from kbdash.engine import KernelBot
-from tests.e2e.conftest import Open, Serve, eventually, query, settled
+from tests.e2e.conftest import Open, Serve, eventually, moved, query, settled
 from tests.e2e.grid import column, press, table
 from tests.hub import LoopbackHub
 
 BOARD = "nvfp4_group_gemm"
 HELION = "helion_b200_nebius_submissions.parquet"
 TRIMUL = "trimul_submissions.parquet"
-
-
-def go(page: Page, address: str) -> Page:
-    """Open another address in the same browser."""
-    page.goto(address)
-    return settled(page)
 
 
 def chosen(page: Page, field: str) -> str:
@@ -72,9 +67,11 @@ def test_a_link_opens_its_view_on_a_cold_server(serve: Serve, open_page: Open) -
 
 
 def test_every_path_opens_its_page(app: str, open_page: Open, kb: KernelBot) -> None:
-    page = open_page(f"{app}/about")
+    page = open_page(app)
     for path, heading in links(kb).items():
-        go(page, app + path)
+        with urlopen(app + path, timeout=10) as answer:  # the page itself is the same for all, but for its preview
+            assert "kbdash" in answer.read().decode()
+        moved(page, app + path)
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
         expect(page.locator(".st-key-sample-banner")).to_contain_text("synthetic")
         expect(page.locator(".st-key-footer")).to_contain_text("GPU Mode and the KernelBot dataset")
@@ -177,10 +174,10 @@ def test_on_a_phone_nothing_hangs_over_and_the_controls_work(app: str, open_page
     page = open_page(f"{app}/nvfp4?problem={BOARD}", width=390, height=844)
     alike = {f"/{item.slug}" for item in catalog.COMPETITIONS} - {"/nvfp4", "/amd-mi300"}
     for path in links(kb).keys() - alike:
-        go(page, app + path)
+        moved(page, app + path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate(WIDE) == [0, 0], path
-    go(page, f"{app}/nvfp4?problem={BOARD}")
+    moved(page, f"{app}/nvfp4?problem={BOARD}")
     choices = [radio.bounding_box() for radio in page.get_by_role("radio").all()]
     assert [box for box in choices if box is None or box["x"] < 0 or box["x"] + box["width"] > 390] == []
     page.get_by_role("radio", name="B200 (on-prem)").click()
@@ -215,13 +212,14 @@ JUNK = (
 
 
 def test_junk_in_a_link_is_named_and_breaks_nothing(app: str, open_page: Open) -> None:
-    page = open_page(f"{app}/about")
+    page = open_page(app + JUNK[0])
     for path in JUNK:
-        go(page, app + path)
+        moved(page, app + path)
         expect(page.get_by_role("alert")).to_contain_text("were not understood")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator(".st-key-unexpected-box")).to_have_count(0)
-    go(page, f"{app}/nvfp4?tab=nonsense")
+    page.goto(f"{app}/nvfp4?tab=nonsense")
+    settled(page)
     expect(page.get_by_role("alert")).to_contain_text("Ignored tab=nonsense")
     eventually(page, lambda: query(page), {})
 
@@ -278,7 +276,7 @@ def test_a_named_dataset_fails_openly_heals_and_offers_what_is_newer(
         newer.click()
         expect(page.locator(".st-key-footer")).to_contain_text(new[:7])
         expect(newer).to_have_count(0)
-        go(page, f"{base}/trimul")
+        moved(page, f"{base}/trimul")
         expect(page.get_by_role("heading", name="TriMul")).to_be_visible()
 
 
@@ -297,14 +295,14 @@ def test_the_table_is_in_sight_at_once(app: str, open_page: Open) -> None:
     desk = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", height=900)
     expect(desk).to_have_title("dual_gemm on B200 (on-prem) · NVIDIA NVFP4 · kbdash")
     for filtered in ("", "&mine=30us", FILTERED, CROWDED):
-        go(desk, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
+        moved(desk, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
         rows = table(desk, "leaderboard-table").locator("tbody tr")
         expect(rows.nth(11)).to_be_in_viewport(ratio=1)
         assert top(desk) < 420, filtered
     expect(desk.locator(".st-key-progression-chart-box")).to_have_count(0)
     phone = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", width=390, height=844)
     for filtered in ("", "&mine=30us"):
-        go(phone, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
+        moved(phone, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
         expect(table(phone, "leaderboard-table").locator("tbody tr").first).to_be_in_viewport(ratio=1)
     wide = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", width=1920, height=1080)
     chart = wide.locator(".st-key-progression-chart-box")

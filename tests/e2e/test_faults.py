@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from kbdash.dataset.config import DATASET
 from kbdash.engine import KernelBot
-from tests.e2e.conftest import Open, Serve, settled
+from tests.e2e.conftest import Open, Serve, moved
 from tests.e2e.grid import table
 from tests.hub import LoopbackHub
 
@@ -33,12 +33,6 @@ def shelf(sample_folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
 def dashboard(serve: Serve, shelf: LoopbackHub, tmp_path: Path) -> Callable[[], str]:
     """Starts a dashboard that reads this dataset and nothing else."""
     return lambda: serve(HF_ENDPOINT=shelf.endpoint, KBDASH_SOURCE=DATASET, KBDASH_CACHE=str(tmp_path / "cache"))
-
-
-def go(page: Page, address: str) -> Page:
-    """Open another address in the same browser."""
-    page.goto(address)
-    return settled(page)
 
 
 def test_a_silent_hub_is_named_while_the_server_answers(
@@ -96,18 +90,18 @@ def test_a_file_that_is_gone_leaves_the_others_alone(
     expect(page.get_by_role("alert")).to_contain_text(f"{BROKEN} cannot be read")
     expect(page.get_by_role("alert")).to_contain_text("The other competitions still work.")
     expect(page.locator("table")).to_have_count(len(WHOLE))
-    go(page, f"{base}/trimul")
+    moved(page, f"{base}/trimul")
     expect(table(page, "leaderboard-table")).to_be_visible()
     best = kb.leaderboard("nvfp4_gemm").iloc[0]["submission_id"]
-    go(page, f"{base}/submission?id={best}")
+    moved(page, f"{base}/submission?id={best}")
     expect(page.locator(".st-key-problem-box")).to_contain_text(f"Submission {best} cannot be looked up now")
-    go(page, f"{base}/nvfp4?problem=nvfp4_gemm")
+    moved(page, f"{base}/nvfp4?problem=nvfp4_gemm")
     expect(page.locator(".st-key-problem-box")).to_contain_text("no longer has nvidia_nvfp4_submissions.parquet (404)")
     expect(page.locator(CHARTS)).to_have_count(0)
     shelf.faults.clear()
     page.get_by_role("button", name="Try again").click()
     expect(table(page, "leaderboard-table")).to_be_visible()
-    go(page, f"{base}/")
+    moved(page, f"{base}/")
     expect(page.locator("table")).to_have_count(len(WHOLE) + 1)
     expect(page.get_by_role("alert")).to_have_count(0)
 
@@ -116,9 +110,9 @@ def test_a_failure_in_the_middle_stays_where_it_happened(
     dashboard: Callable[[], str], shelf: LoopbackHub, open_page: Open, kb: KernelBot
 ) -> None:
     base = dashboard()
-    page = open_page(f"{base}/about")
+    page = open_page(f"{base}/submission?id=1")
     shelf.faults.fail(503, f"*{BROKEN}")
-    go(page, f"{base}/nvfp4?problem=nvfp4_gemm&tab=submissions")
+    moved(page, f"{base}/nvfp4?problem=nvfp4_gemm&tab=submissions")
     box = page.locator("[class*=problem-box]")
     expect(box).to_contain_text("failed to answer (503)")
     expect(page.get_by_role("heading", name="NVIDIA NVFP4")).to_be_visible()
@@ -130,7 +124,7 @@ def test_a_failure_in_the_middle_stays_where_it_happened(
 
     far = kb.leaderboard("trimul").iloc[-1]
     shelf.faults.refuse = True
-    go(page, f"{base}/submission?id={far['submission_id']}")
+    moved(page, f"{base}/submission?id={far['submission_id']}")
     expect(box).to_contain_text("cannot be reached", timeout=60_000)
     expect(page.locator(".st-key-code .line")).to_have_count(0)
     shelf.faults.clear()

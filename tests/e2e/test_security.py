@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 
 from kbdash.content.command import main as content_command
 from kbdash.dataset.config import DATASET
-from tests.e2e.conftest import Open, Serve, settled
+from tests.e2e.conftest import Open, Serve, moved, settled
 from tests.e2e.grid import column
 from tests.e2e.serving import served
 from tests.hub import LoopbackHub
@@ -106,12 +106,11 @@ def watched(page: Page) -> list[str]:
 
 
 def test_texts_of_users_are_shown_and_never_run(attacked: str, open_page: Open) -> None:
-    page = open_page(f"{attacked}/about")
+    page = open_page(attacked)
     dialogs = watched(page)
-    for path in ("/", "/nvfp4", "/strange"):
-        page.goto(attacked + path)
+    for path in ("/", "/strange", "/nvfp4"):
+        moved(page, attacked + path)
         unharmed(page, path)
-    page.goto(f"{attacked}/nvfp4")
     assert set(column(page, "leaderboard-table", "User")) == set(PROBES)
     for tab in ("Distribution", "Progression", "Submissions"):
         page.get_by_role("tab", name=tab).click()
@@ -130,11 +129,11 @@ def test_texts_of_users_are_shown_and_never_run(attacked: str, open_page: Open) 
 
 
 def test_lines_and_patterns_are_shown_and_never_run(attacked: str, open_page: Open) -> None:
-    page = open_page(f"{attacked}/about")
+    page = open_page(f"{attacked}/search")
     dialogs = watched(page)
     searches = ({"q": PROBES[0]}, {"q": "onerror"}, {"q": "(x+x+)+y|turned", "mode": "regex"}, {"q": TURNED})
     for asked in searches:
-        page.goto(f"{attacked}/search?{urlencode(asked)}")
+        moved(page, f"{attacked}/search?{urlencode(asked)}")
         unharmed(page, str(asked))
         expect(page.locator(".st-key-search-table tbody tr").first).to_be_visible()
     assert page.locator(".st-key-search-table tbody .code").first.text_content() == TURNED
@@ -144,7 +143,7 @@ def test_lines_and_patterns_are_shown_and_never_run(attacked: str, open_page: Op
     page.wait_for_url(re.compile("show=origins"))
     unharmed(page, "origins")
     for path in ("/nvfp4?tab=techniques", "/steps", "/trust"):
-        page.goto(attacked + path)
+        moved(page, attacked + path)
         unharmed(page, path)
     assert dialogs == []
 
@@ -154,10 +153,10 @@ def test_code_and_file_names_are_shown_and_never_run(attacked: str, hostile: Pat
     passed = rows[rows["passed"].fillna(False) & rows["score"].gt(1e-6)]
     names = passed[passed["file_name"].isin([*PATHS, PROBES[0]])].drop_duplicates("file_name")
     assert len(names) == len(PATHS) + 1
-    page = open_page(f"{attacked}/about")
+    page = open_page(f"{attacked}/submission?id=1")
     dialogs = watched(page)
     for row in names.itertuples():
-        page.goto(f"{attacked}/submission?id={row.submission_id}&find=%3C")
+        moved(page, f"{attacked}/submission?id={row.submission_id}&find=%3C")
         expect(page.locator('.st-key-code .line[data-n="1"]')).to_have_text(CODE.splitlines()[0])
         unharmed(page, row.file_name)
         with page.expect_download() as download:
@@ -166,9 +165,9 @@ def test_code_and_file_names_are_shown_and_never_run(attacked: str, hostile: Pat
         assert ".." not in download.value.suggested_filename
     one, two = names["submission_id"].iloc[:2]
     for path in (f"/compare?a={one}&b={two}", f"/ladder?problem=nvfp4_gemm&user={passed['user_id'].iloc[0]}"):
-        page.goto(attacked + path)
+        moved(page, attacked + path)
         unharmed(page, path)
-    page.goto(f"{attacked}/user?find=script")
+    moved(page, f"{attacked}/user?find=script")
     unharmed(page, "/user")
     assert dialogs == []
 
@@ -188,11 +187,14 @@ LINKS = (
 
 
 def test_nothing_in_a_link_is_run(app: str, open_page: Open) -> None:
-    page = open_page(f"{app}/about")
+    page = open_page(f"{app}/nvfp4?find={quote(PROBES[0], safe='')}")
     dialogs = watched(page)
     for number, link in enumerate(LINKS):
         probe = PROBES[number % len(PROBES)]
-        page.goto(app + link.format(quote(probe, safe="")))
+        address = app + link.format(quote(probe, safe=""))
+        with urlopen(address, timeout=10) as answer:
+            assert probe not in answer.read().decode(), link
+        moved(page, address)
         unharmed(page, link)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert dialogs == []
