@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 import kbdash
-from kbdash.api.agents import agents_server, allowed_hosts
+from kbdash.api.agents_http import AgentsOverHttp
 from kbdash.api.preview import LinkPreviews, Previews
 from kbdash.api.routes import routes
 from kbdash.engine import KernelBot
@@ -45,7 +45,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     if said := shortage(LIMITS):
         logging.getLogger("kbdash").warning(said)
     threading.Thread(target=_warm, daemon=True, name="kbdash-warm").start()
-    async with AGENTS.session_manager.run():
+    async with AGENTS.running():
         yield
 
 
@@ -79,7 +79,7 @@ def _client(scope: Scope) -> str | None:
 
 
 PREVIEWS = Previews(_data, _client)
-AGENTS = agents_server(_data)
+AGENTS = AgentsOverHttp(_data)
 app = st.App(
     Path(kbdash.__file__).parent / "main.py",
     lifespan=lifespan,
@@ -87,7 +87,7 @@ app = st.App(
         Route("/api/health", health),
         *routes(_data, _client),
         *PREVIEWS.routes(),
-        *AGENTS.streamable_http_app(stateless_http=True, json_response=True, transport_security=allowed_hosts()).routes,
+        *AGENTS.routes(),
     ],
     middleware=[
         Middleware(SecurityHeaders),

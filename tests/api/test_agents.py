@@ -45,6 +45,12 @@ def here(kb: KernelBot, store: None) -> Any:
     return agents_server(lambda: kb)
 
 
+def test_a_dashboard_starts_without_what_only_agents_need() -> None:
+    program = "import sys, app; print([name for name in ('mcp', 'mcp_types') if name in sys.modules])"
+    started = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert started.stdout.strip() == "[]"
+
+
 def test_http_and_stdio_have_the_same_tools_and_say_the_licence(server: str, sample_cache: Path) -> None:
     async def tools(client: Client) -> Any:
         assert "training" in client.instructions
