@@ -113,7 +113,7 @@ def browser(readers: BrowserContext) -> Browser:
 def open_page(readers: BrowserContext) -> Iterator[Open]:
     """Open an address in a tab of a reader who was never there, and wait until the page is drawn.
 
-    At the end every page opened must have been free of script errors and requests to other hosts. One tab stays for the
+    At the end every page opened must have been free of script errors and requests to other hosts. Two tabs stay for the
     next test, without anything of this one: a new tab costs as much as the page in it.
     """
     complaints: list[str] = []
@@ -142,7 +142,7 @@ def open_page(readers: BrowserContext) -> Iterator[Open]:
             page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
             page.remove_listener("pageerror", failed)
             page.remove_listener("request", asked)
-    for page in readers.pages[1:]:
+    for page in readers.pages[2:]:
         page.close()
     for page in readers.pages:
         page.goto("about:blank")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from kbdash.engine import KernelBot
-from tests.e2e.conftest import HANDLED, Open, settled
+from tests.e2e.conftest import HANDLED, Open, moved, settled
 
 PROGRESSION = "/nvfp4?problem=nvfp4_gemm&tab=progression"
 FIELD = "/nvfp4?problem=nvfp4_gemm&tab=distribution"
@@ -61,21 +61,18 @@ def scrolled(page: Page) -> float:
     return place
 
 
-@pytest.mark.parametrize(("path", "key"), [(FIELD, "distribution-chart"), (PROGRESSION, "progression-chart")])
-def test_a_swipe_over_a_chart_scrolls_the_page(phone: Page, app: str, path: str, key: str) -> None:
-    phone.goto(app + path)
-    settled(phone)
-    plot = chart(phone, key)
-    before = scrolled(phone)
-    swipe(phone, *spot(plot, 0), 250)
-    assert before - scrolled(phone) > 150
-    expect(plot.locator(".hoverlayer .hovertext")).to_have_count(0)
+def test_on_a_touch_screen_a_swipe_scrolls_and_a_tap_shows_the_sentence_and_offers_the_code(
+    phone: Page, app: str
+) -> None:
+    phone.goto(app + PROGRESSION)
+    for path, key in ((PROGRESSION, "progression-chart"), (FIELD, "distribution-chart")):
+        plot = chart(moved(phone, app + path), key)
+        before = scrolled(phone)
+        swipe(phone, *spot(plot, 0), 250)
+        assert before - scrolled(phone) > 150, key
+        expect(plot.locator(".hoverlayer .hovertext")).to_have_count(0)
 
-
-def test_a_tap_shows_the_sentence_and_offers_the_code(phone: Page, app: str) -> None:
-    phone.goto(app + FIELD)
-    settled(phone)
-    plot = chart(phone, "distribution-chart")
+    plot.scroll_into_view_if_needed()
     code = phone.locator(".st-key-distribution-chart-bar").get_by_role("button", name="Open the code")
     sentence = plot.locator(".hoverlayer .hovertext")
     phone.touchscreen.tap(*spot(plot, 0))
@@ -121,23 +118,18 @@ def test_a_link_to_the_final_shows_the_final_in_another_browser(app: str, open_p
     expect(other.get_by_role("radio", name="The final")).to_be_checked()
 
 
-@pytest.mark.parametrize("kind", ["SVG", "PNG"])
-def test_a_saved_picture_says_what_it_is_and_where_it_comes_from(
-    app: str, open_page: Open, kind: str, tmp_path: Path
-) -> None:
+def test_a_saved_picture_says_what_it_is_and_where_it_comes_from(app: str, open_page: Open) -> None:
     page = open_page(app + FIELD)
     plot = chart(page, "distribution-chart")
-    with page.expect_download() as download:
-        page.locator(".st-key-distribution-chart-bar").get_by_role("button", name=kind).click()
-    saved = tmp_path / "picture"
-    download.value.save_as(saved)
-    assert download.value.suggested_filename.endswith(f"_field_sample.{kind.lower()}")
-    if kind == "PNG":
-        assert saved.read_bytes().startswith(b"\x89PNG")
-        return
-    text = saved.read_text()
-    assert "gemm: the field on B200 (on-prem)" in text
-    assert "synthetic sample" in text
+    saved = {}
+    for kind in ("SVG", "PNG"):
+        with page.expect_download() as download:
+            page.locator(".st-key-distribution-chart-bar").get_by_role("button", name=kind).click()
+        assert download.value.suggested_filename.endswith(f"_field_sample.{kind.lower()}")
+        saved[kind] = Path(download.value.path()).read_bytes()
+    assert saved["PNG"].startswith(b"\x89PNG")
+    assert "gemm: the field on B200 (on-prem)" in saved["SVG"].decode()
+    assert "synthetic sample" in saved["SVG"].decode()
     # The page itself stays as it was.
     assert "synthetic sample" not in (plot.text_content() or "")
 
