@@ -11,6 +11,11 @@ TOGETHER = (
     "test_hostile_readers.py",
     "test_workers.py",
 )
+# Files that ask the same servers go to one worker, or each worker would start them all.
+SERVED = (
+    ("api/test_openapi.py", "api/test_links.py", "api/test_previews.py"),
+    ("api/test_every_question.py", "api/test_feed_and_badge.py", "api/test_agents.py"),
+)
 # The longest of a folder first, so that the workers end together; the others follow by name.
 FIRST = {
     "e2e": (*TOGETHER, "test_accessibility.py", "test_faults.py", "test_dashboard.py", "test_code.py"),
@@ -66,9 +71,16 @@ class Sharing(LoadScopeScheduling):  # type: ignore[misc]
     """A file goes to one worker as a whole, because of its fixtures; tests in the browser go one by one."""
 
     def _split_scope(self, nodeid: str) -> str:
-        path = nodeid.partition("::")[0]
-        *_, folder, file = ("", *path.split("/"))
-        return nodeid if folder == "e2e" and file not in TOGETHER else path
+        return scope(nodeid)
+
+
+def scope(nodeid: str) -> str:
+    """The group of a test: all tests of a group go to one worker."""
+    path = nodeid.partition("::")[0]
+    *_, folder, file = ("", *path.split("/"))
+    if folder == "e2e" and file not in TOGETHER:
+        return nodeid
+    return next(("+".join(files) for files in SERVED if f"{folder}/{file}" in files), path)
 
 
 def turn(folder: str, file: str) -> tuple[int, int]:

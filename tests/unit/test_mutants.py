@@ -160,9 +160,18 @@ def test_a_folder_that_nobody_listed_comes_last() -> None:
     assert workers.turn("elsewhere", "test_x.py") > workers.turn("unit", "test_x.py") > workers.turn("e2e", "test_x.py")
 
 
+def test_tests_that_share_something_dear_go_to_one_worker() -> None:
+    first, second = ({workers.scope(f"tests/{name}::test_x[a/b::c]") for name in files} for files in workers.SERVED)
+    assert len(first) == len(second) == len(first - second) == 1
+    assert workers.scope("tests/app/test_links.py::test_x") == "tests/app/test_links.py", "another file of that name"
+    assert workers.scope("tests/e2e/test_code.py::test_x") == "tests/e2e/test_code.py::test_x"
+    assert workers.scope(f"tests/e2e/{workers.TOGETHER[0]}::test_x") == f"tests/e2e/{workers.TOGETHER[0]}"
+
+
 def test_the_files_and_tests_that_workers_know_exist() -> None:
     named = [TESTS / folder / file for folder, files in workers.FIRST.items() for file in files]
     named += [TESTS / "unit" / name for name in workers.SLOW if name.endswith(".py")]
+    named += [TESTS / name for files in workers.SERVED for name in files]
     assert [path.name for path in named if not path.is_file()] == []
     texts = "".join(file.read_text() for file in (TESTS / "unit").glob("test_*.py"))
     assert [name for name in workers.SLOW if not name.endswith(".py") and f"def {name}(" not in texts] == []
