@@ -61,8 +61,7 @@ def write_runs(rows: Iterable[Mapping[str, Any]], path: Path, schema: pa.Schema 
 
 
 def _write(rows: Iterable[Mapping[str, Any]], path: Path, schema: pa.Schema, row_group_size: int | None = None) -> None:
-    whole = [{field: row.get(field) for field in schema.names} for row in rows]
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(
-        pa.Table.from_pylist(whole, schema=schema), path, compression="snappy", row_group_size=row_group_size
+        pa.Table.from_pylist(list(rows), schema=schema), path, compression="snappy", row_group_size=row_group_size
     )
