@@ -1,6 +1,6 @@
 """`make mutants`: single changes to SQL and to Python, and how many of them the tests notice.
 
-python -m tests.mutants [--write] [--resume] [part of a file name …]
+python -m tests.mutants [--write] [--resume | --again] [part of a file name …]
 """
 
 import argparse
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from benchmarks.report import RESULTS, replace_section
 from tests.mutants.changes import Change, Place, of_python, of_sql, places_of
@@ -50,7 +51,15 @@ def targets(wanted: list[str]) -> Iterator[Target]:
         taken.update(files)
         chosen = tuple(file for file in files if not wanted or any(part in file.as_posix() for part in wanted))
         if chosen:
-            yield Target(chosen, tuple(target["tests"]), target.get("elsewhere", False))
+            yield Target(chosen, tuple(named_tests(target)), target.get("elsewhere", False))
+
+
+def named_tests(target: dict[str, Any]) -> Iterator[str]:
+    """The tests that a target names: single ones, files, patterns of files."""
+    for pattern in target["tests"]:
+        files = sorted(ROOT.glob(pattern)) if "*" in pattern else ()
+        found = [file.relative_to(ROOT).as_posix() for file in files] or [pattern]
+        yield from (name for name in found if name not in target.get("without", ()))
 
 
 @cache
@@ -76,7 +85,7 @@ def tried(chosen: Sequence[Target], kept: Kept) -> Iterator[tuple[Path, Change, 
     """Every change of these targets with whether it was noticed."""
     for target in chosen:
         known, mutants = kept.split([(file, change) for file in target.files for change in drawn(file)])
-        yield from ((file, change, True) for file, change in known)
+        yield from known
         for file, change, noticed in try_all(mutants, target, kept.notes) if mutants else ():
             kept.keep(file, change, noticed=noticed)
             yield file, change, noticed
@@ -176,14 +185,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="parts of file names; all files without")
     parser.add_argument("--write", action="store_true", help="write what was found to benchmarks/RESULTS.md")
-    parser.add_argument(
-        "--resume", action="store_true", help="go on where the last run stopped, and try again what it found unnoticed"
-    )
+    parser.add_argument("--resume", action="store_true", help="go on where the last run stopped")
+    parser.add_argument("--again", action="store_true", help="the same, and try again what was found unnoticed")
     arguments = parser.parse_args()
     os.chdir(ROOT)
     preload()
     counts: Counts = {}
-    kept = Kept(ROOT / ".mutants", is_resumed=arguments.resume)
+    kept = Kept(ROOT / ".mutants", is_resumed=arguments.resume or arguments.again, is_again=arguments.again)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as spare:
         cache_folder = os.environ.setdefault("KBDASH_TEST_CACHE", spare)

@@ -11,23 +11,27 @@ Mutants = Sequence[tuple[Path, Change]]
 
 
 class Kept:
-    """The changes that the last run tried; a new one forgets them unless it goes on where that stopped."""
+    """The changes that the last run tried; a new one forgets them unless it goes on where that stopped.
 
-    def __init__(self, folder: Path, *, is_resumed: bool) -> None:
+    What went unnoticed is forgotten, too, if it is to be tried again with the tests of today.
+    """
+
+    def __init__(self, folder: Path, *, is_resumed: bool, is_again: bool = False) -> None:
         self._path = folder / "tried.jsonl"
         self.notes = folder / "seen.pickle"
         folder.mkdir(exist_ok=True)
         for path in () if is_resumed else (self._path, self.notes):
             path.unlink(missing_ok=True)
         lines = self._path.read_text().splitlines() if self._path.exists() else []
-        self._noticed = {entry["change"] for entry in map(json.loads, lines) if entry["noticed"]}
+        entries = {entry["change"]: entry["noticed"] for entry in map(json.loads, lines)}
+        self._noticed = {mark: noticed for mark, noticed in entries.items() if noticed or not is_again}
 
-    def split(self, mutants: Mutants) -> tuple[list[tuple[Path, Change]], list[tuple[Path, Change]]]:
-        """Those already noticed, and those to try: what went unnoticed is tried again, with the tests of today."""
-        known = [_mark(file, change) in self._noticed for file, change in mutants]
+    def split(self, mutants: Mutants) -> tuple[list[tuple[Path, Change, bool]], list[tuple[Path, Change]]]:
+        """Those already tried, with whether they were noticed, and those to try."""
+        known = [(file, change, self._noticed.get(_mark(file, change))) for file, change in mutants]
         return (
-            [mutant for mutant, is_known in zip(mutants, known, strict=True) if is_known],
-            [mutant for mutant, is_known in zip(mutants, known, strict=True) if not is_known],
+            [(file, change, noticed) for file, change, noticed in known if noticed is not None],
+            [(file, change) for file, change, noticed in known if noticed is None],
         )
 
     def keep(self, file: Path, change: Change, *, noticed: bool) -> None:

@@ -50,8 +50,8 @@ def _digest(file: Path) -> str:
 
 
 def name(code: CodeType) -> Code:
-    """A function, wherever in its file it stands."""
-    return code.co_filename, code.co_qualname
+    """A function, wherever in its file it stands, and in whichever copy of the tree."""
+    return code.co_filename.removeprefix(f"{ROOT}/"), code.co_qualname
 
 
 def telling(book: Book, nodeids: Iterable[str], of: Path | Code) -> list[str]:
@@ -77,7 +77,7 @@ def telling(book: Book, nodeids: Iterable[str], of: Path | Code) -> list[str]:
 
 
 def _is_of(code: Code, of: Path | Code) -> bool:
-    return code == of if isinstance(of, tuple) else code[0] == str(of)
+    return code == of if isinstance(of, tuple) else code[0] == str(of.relative_to(ROOT))
 
 
 def read(path: Path) -> Book:

@@ -8,8 +8,8 @@ import pytest
 
 from tests import workers
 from tests.mutants import runs, seen
-from tests.mutants.__main__ import known_equal, targets
-from tests.mutants.changes import of_python, of_sql
+from tests.mutants.__main__ import known_equal, named_tests, targets
+from tests.mutants.changes import of_python, of_sql, places_of
 from tests.mutants.functions import rebound_of
 from tests.mutants.kept import Kept
 from tests.mutants.seen import Seen
@@ -90,14 +90,17 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
     kept = Kept(tmp_path, is_resumed=False)
     kept.keep(file, changes[0], noticed=True)
     kept.keep(file, changes[1], noticed=False)
-    known, rest = Kept(tmp_path, is_resumed=True).split([(file, change) for change in changes])
-    assert [change for _, change in known] == changes[:1]
-    assert [change for _, change in rest] == changes[1:]
+    mutants = [(file, change) for change in changes]
+    known, rest = Kept(tmp_path, is_resumed=True).split(mutants)
+    assert known == [(file, changes[0], True), (file, changes[1], False)]
+    assert rest == mutants[2:]
+    known, rest = Kept(tmp_path, is_resumed=True, is_again=True).split(mutants)
+    assert (known, rest) == ([(file, changes[0], True)], mutants[1:])
     assert Kept(tmp_path, is_resumed=False).split([(file, changes[0])])[0] == []
 
 
 def test_the_tests_that_call_a_function_come_quickest_first_and_not_without_end(tmp_path: Path) -> None:
-    here, there = ("/x.py", "f"), ("/y.py", "g")
+    here, there = ("x.py", "f"), ("y.py", "g")
     notes = tmp_path / "seen.pickle"
     entries = {
         "a": (20.0, {here}),
@@ -115,7 +118,8 @@ def test_the_tests_that_call_a_function_come_quickest_first_and_not_without_end(
     assert len(book) == 5
     assert seen.read(notes) == book
     assert [name[-1] for name in seen.telling(book, names, here)] == ["b", "c"]
-    assert [name[-1] for name in seen.telling(book, names, Path("/y.py"))] == ["d", "b", "c"], "a class needs no call"
+    whole = seen.telling(book, names, TESTS.parent / "y.py")
+    assert [name[-1] for name in whole] == ["d", "b", "c"], "a class needs no call"
 
 
 def test_a_constant_changes_wherever_it_was_imported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,10 +135,10 @@ def test_a_constant_changes_wherever_it_was_imported(monkeypatch: pytest.MonkeyP
     assert rebound_of(file, file.read_text().replace("per_second: float", "per_second: int")) is None
 
 
-def test_the_tests_of_every_target_exist() -> None:
+def test_the_named_tests_every_target_exist() -> None:
     found = tomllib.loads((TESTS / "mutants" / "targets.toml").read_text())["target"]
     assert [name for target in found for name in target["files"] if not list(TESTS.parent.glob(name))] == []
-    for test in (test for target in found for test in target["tests"]):
+    for test in (test for target in found for test in (*named_tests(target), *target.get("without", ()))):
         file, _, name = test.partition("::")
         assert f"def {name}" in (TESTS.parent / file).read_text(), test
 
@@ -151,7 +155,7 @@ def test_every_change_that_is_equal_in_effect_can_be_made() -> None:
     made = {
         (file, change.was, change.became)
         for file in {file for file, *_ in known_equal()}
-        for change in (of_sql if file.endswith(".sql") else of_python)((TESTS.parent / file).read_text())
+        for change in (of_sql if file.endswith(".sql") else places_of)((TESTS.parent / file).read_text())
     }
     assert known_equal() - made == set()
 
