@@ -240,6 +240,18 @@ def _legacy(runner: str | None, group: list[tuple[int, dict[str, Any]]]) -> Row:
     )
 
 
+def ranked_runs(path: Path, problem: str, runner: str | None) -> list[tuple[int, dict[str, Any], str | None]]:
+    """The ranked runs of a board of a legacy file: place in the file, run and runner."""
+    found = []
+    for number, run in enumerate(pq.read_table(path).to_pylist()):
+        own, score = _legacy_runner(run), run["run_score"] or 0.0
+        is_ranked = run["run_mode"] == "leaderboard" and run["run_passed"] and math.isfinite(score) and score > 0
+        board = LEGACY_BOARDS.get(run["leaderboard_id"], (f"board-{run['leaderboard_id']}",))[0]
+        if is_ranked and run["submission_id"] is not None and board == problem and runner in (None, own):
+            found.append((number, run, own))
+    return found
+
+
 STAGES = {"leaderboard": 3, "benchmark": 2, "test": 1}
 
 

@@ -50,7 +50,9 @@ def in_order(rows: Answer, order: str | None) -> Answer:
         return rows
     name = order.removeprefix("-")
     known = [row for row in rows if row[name] is not None]
-    known.sort(key=lambda row: row[name].lower() if "name" in name else row[name], reverse=order.startswith("-"))
+    known.sort(
+        key=lambda row: row[name].lower() if isinstance(row[name], str) else row[name], reverse=order.startswith("-")
+    )
     return known + [row for row in rows if row[name] is None]
 
 
@@ -270,11 +272,11 @@ def shapes(
     for row in sorted(chosen, key=lambda row: (row["rank"], row["submission_id"], row["runner"])):
         told = timings[places[row["submission_id"], row["runner"]]] or {}
         whose = {key: row[key] for key in ("rank", "user_id", "user_name", "runner", "submission_id", "score")}
-        answer += [whose | timing for shape in range(3) if (timing := _timing(told, shape))["mean_ns"] is not None]
+        answer += [whose | one for shape in range(3) if (one := timing(told, shape))["mean_ns"] is not None]
     return answer[:4000]
 
 
-def _timing(told: dict[str, str], shape: int) -> dict[str, Any]:
+def timing(told: dict[str, str], shape: int) -> dict[str, Any]:
     def number(field: str) -> float | None:
         try:
             return float(told[f"benchmark.{shape}.{field}"])

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from tests.unit import reference
 from tests.unit.reference import Row, Scope, bests, grouped
-from tests.unit.reference_boards import Answer, eligible, in_time, last, seconds, seen
+from tests.unit.reference_boards import Answer, eligible, in_time, last, seconds, seen, timing
 from tests.unit.reference_people import by_board, number_of
 
 ALL = Scope()
@@ -194,3 +195,26 @@ def content_rows(rows: Sequence[Row]) -> Answer:
          "passed": row.passed, "score": row.score, "ranked": row.eligible}
         for row in sorted(rows, key=lambda row: row.file_row)
     ]  # fmt: skip
+
+
+def noise_runs(path: Path, problem: str, runner: str | None) -> Answer:
+    return [
+        {"submission_id": run["submission_id"], "runner": own, "score": run["run_score"]}
+        for _, run, own in reference.ranked_runs(path, problem, runner)
+    ]
+
+
+def noise_shapes(path: Path, rows: Sequence[Row], problem: str, runner: str | None) -> Answer:
+    """Of those runs whose submission may be somebody's best, as shares of the mean; only what is no nonsense."""
+    able = {(row.submission_id, row.runner) for row in rows if row.eligible}
+    shares: dict[tuple[int, str], list[float]] = {}
+    for _, run, own in reference.ranked_runs(path, problem, runner):
+        for shape in range(3) if (run["submission_id"], own) in able else ():
+            told = timing(run["run_result"] or {}, shape)
+            mean, std = told["mean_ns"], told["std_ns"]
+            if mean is not None and mean > 0 and std is not None and std >= 0:
+                shares.setdefault((shape, told["spec"]), []).append(std / mean)
+    return [
+        {"shape": shape, "spec": spec, "ranked_runs": len(found), "std": median(found)}
+        for (shape, spec), found in sorted(shares.items())
+    ]

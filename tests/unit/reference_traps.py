@@ -195,6 +195,8 @@ def loose_rows() -> list[dict[str, Any]]:
         *(row(6030 + n, "7", problem_name="loose", runner="A100", code_id=1, score=score)
           for n, score in enumerate((math.nan, None, math.inf, 2e-5, 2e-5))),
         *(row(6035, "7", problem_name="loose", runner=runner, code_id=1, score=2e-5) for runner in ("H100", "B200")),
+        row(6050, "v", user_name="Vera", problem_name="Loud"),  # letters of both kinds in the names of a file
+        row(3980, "7", problem_name="loose", runner="MI300x8"),  # the id and the machine of runs in another file
     ]  # fmt: skip
 
 
@@ -225,6 +227,7 @@ def legacy_runs() -> Iterator[dict[str, Any]]:
                 "run_system_info": {"gpu": gpu, "cpu": "c"} if gpu or random.random() < 0.5 else None,
                 "run_result": shape_timings(random),
             }
+    yield from noisy_runs()
     # One without an id; and the first of both machines.
     yield {"submission_id": None, "leaderboard_id": 399, "user_id": 2, "run_mode": "leaderboard", "run_score": 1e-6}
     for gpu in ("AMD Instinct MI325X", "AMD Instinct MI300X"):
@@ -234,6 +237,19 @@ def legacy_runs() -> Iterator[dict[str, Any]]:
             "submission_time": TIMES[0].replace(tzinfo=None), "code": b"never read", "code_id": 1,
             "run_mode": "leaderboard", "run_passed": True, "run_score": 1e-7,
             "run_system_info": {"gpu": gpu, "cpu": "c"}, "run_result": timings,
+        }  # fmt: skip
+
+
+def noisy_runs() -> Iterator[dict[str, Any]]:
+    """Runs that log one shape in several sizes, without any noise, and with means and deviations that none can have."""
+    told = (("z: 1", 900, "0"), ("z: 1", 400, "0.5"), ("a: 1", "0.5", "0.25"), ("m: 0", 0, "5"), ("m: 0", 700, "-7"))
+    for number, (spec, mean, std) in enumerate(told):
+        result = {"benchmark.0.spec": spec, "benchmark.0.mean": str(mean), "benchmark.0.std": std}
+        yield {
+            "submission_id": 3980 + number // 2, "leaderboard_id": 563, "user_id": 4, "code_id": 2,
+            "submission_time": TIMES[3].replace(tzinfo=None), "file_name": "s.py", "code": b"never read",
+            "run_mode": "leaderboard",
+            "run_passed": True, "run_score": 4e-5, "run_result": result,
         }  # fmt: skip
 
 

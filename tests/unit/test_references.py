@@ -275,6 +275,19 @@ def test_shapes(traps: KernelBot, rows: Data, folder: Path) -> None:
                 ask(traps, "shapes", expected, problem=problem, users=users, top=top, **asked(scope))
 
 
+def test_noise(traps: KernelBot, rows: Data, folder: Path) -> None:
+    def agrees(name: str, expected: Answer, **values: Any) -> None:
+        agree(traps.frame(name, **values), expected, columns_of(name))
+
+    legacy = folder / LEGACY
+    for problem, runner in product(LEGACY_PROBLEMS, (None, "MI300", "MI325", "MI300x8")):
+        board = {"competition": "amd-mi300", "problem": problem, "runner": runner}
+        agrees("noise_runs", reference_charts.noise_runs(legacy, problem, runner), **board)
+        agrees("noise_shapes", reference_charts.noise_shapes(legacy, of(rows, problem), problem, runner), **board)
+    for name, problem in product(("noise_runs", "noise_shapes"), ("loose", *LEGACY_PROBLEMS)):
+        agrees(name, [], competition="loose", problem=problem, runner=None)
+
+
 # --- rows whose source text holds something ------------------------------------------------------------------------
 
 
