@@ -56,6 +56,7 @@ CLOSE_NAMES = ("sandra", "sandro", "Sandra K", "s" * 60 + "andra", "koxrij")
 REVERSED = "reversed"
 BRIEF = "brief"
 PODIUM = "podium"
+CASED = "cased"
 
 
 def name_of(user: str, at: datetime | None) -> str | None:
@@ -131,6 +132,9 @@ def special_rows() -> list[dict[str, Any]]:
         # The edges of what a time may be.
         *(row(4300 + n, "7", leaderboard_id=901, problem_name="ages", score=score, submission_time=at)
           for n, (score, at) in enumerate(AGES.items())),
+        # Names that differ in one letter's case alone, the one that sorts first as it is written before the other.
+        *(row(4350 + n, user, leaderboard_id=906, problem_name=CASED, score=(4 - n) * 1e-5,
+              submission_time=MIDNIGHT + n * HOUR) for n, user in enumerate(("9", "7", "43"))),
         row(None, "8", score=1e-6),
         # One id and runner with two flags: the order of the file, not that of their kinds.
         *(row(4700, "7", leaderboard_id=597, problem_name="floored", score=score) for score in (1e-9, 4e-6)),
@@ -289,8 +293,8 @@ CROWD = 2101
 
 
 def crowd_ratio(user: int) -> float:
-    """How much slower one of the crowd is on the second machine, in no order of the users, and two of them the same."""
-    return 1 + user * 7919 % CROWD // 2 / CROWD
+    """How much slower one of the crowd is on the second machine, in no order of the users; all but one in pairs."""
+    return 1 + (user * 7919 % CROWD + 1) // 2 / CROWD
 
 
 def write_crowd(folder: Path) -> None:

@@ -25,6 +25,7 @@ from tests.unit.reference_boards import Answer
 from tests.unit.reference_traps import (
     BOARDS,
     BRIEF,
+    CASED,
     CROWD,
     FILES,
     LONG,
@@ -177,7 +178,7 @@ def test_orders(traps: KernelBot, rows: Data) -> None:
             problem=PODIUM,
             order=order,
         )
-    for order, problem in product(orders_of("records"), (BOARDS[730], BOARDS[598], REVERSED)):
+    for order, problem in product(orders_of("records"), (BOARDS[730], BOARDS[598], REVERSED, CASED)):
         expected = reference_boards.records(of(rows, problem), Scope(), order=order)
         ask(traps, "records", expected, problem=problem, order=order)
     for order in orders_of("overview"):
