@@ -199,7 +199,9 @@ def loose_rows() -> list[dict[str, Any]]:
         *(row(6030 + n, "7", problem_name="loose", runner="A100", code_id=1, score=score)
           for n, score in enumerate((math.nan, None, math.inf, 2e-5, 2e-5))),
         *(row(6035, "7", problem_name="loose", runner=runner, code_id=1, score=2e-5) for runner in ("H100", "B200")),
-        row(6050, "v", user_name="Vera", problem_name="Loud"),  # letters of both kinds in the names of a file
+        # Letters of both kinds in the names of a file.
+        row(6050, "v", user_name="Vera", problem_name="Loud"),
+        row(6051, "7", problem_name="Loud", runner="b201"),
         row(3980, "7", problem_name="loose", runner="MI300x8"),  # the id and the machine of runs in another file
     ]  # fmt: skip
 

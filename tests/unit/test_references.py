@@ -184,6 +184,13 @@ def test_orders(traps: KernelBot, rows: Data) -> None:
     for order in orders_of("overview"):
         told = [reference_boards.in_order(reference_people.overview({slug: rows[slug]}), order) for slug in rows]
         ask(traps, "overview", [row for one in told for row in one], order=order)
+    people = linkable(rows)
+    for order, user in product(orders_of("user"), ("7", "9")):
+        every = reference_boards.in_order(reference_people.user(people, user), order)
+        ask(traps, "user", every, user=user, order=order)
+        for slug in people:
+            told = traps.frame("user", competition=slug, user=user, order=order)
+            agree(told, [row for row in every if row["competition"] == slug], columns_of("user"))
 
 
 def test_summary(traps: KernelBot, rows: Data, scope: Scope) -> None:
