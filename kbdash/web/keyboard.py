@@ -1,4 +1,4 @@
-"""What every page needs in the browser: the search for people and boards, the keys, the address, the window's width."""
+"""What every page needs in the browser: search for people and boards, keys, address, the window's width, the theme."""
 
 import json
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import streamlit as st
 
 from kbdash.dataset.model import Competition
 from kbdash.view import CompetitionView, href
-from kbdash.web import layout, state, table
+from kbdash.web import layout, state, table, widgets
 
 STATIC = Path(__file__).resolve().parent / "static"
 _PARTS = ("history", "plain_copy", "reconnecting", "viewport", "keyboard", "frame")
@@ -27,13 +27,18 @@ def show(competitions: Sequence[Competition]) -> None:
         # Input from the browser is validated like a link.
         state.follow(str(st.session_state["search"]["follow"]))
 
-    settings = {"root": table.root(st.context.url, state.page()), "wide": layout.wide()}
+    root, dark = table.root(st.context.url, state.page()), widgets.theme() == "dark"
+    settings = {"root": root, "wide": layout.wide(), "dark": dark}
     data = table.as_bytes(settings, state.remember("boards", tuple(competitions), boards_json))
-    _search(key="search", data=data, on_follow_change=follow, on_wide_change=_take_wide)
+    _search(key="search", data=data, on_follow_change=follow, on_wide_change=_take_wide, on_dark_change=_take_dark)
 
 
 def _take_wide() -> None:
     layout.take_wide(bool(st.session_state["search"]["wide"]))
+
+
+def _take_dark() -> None:
+    widgets.take_theme(bool(st.session_state["search"]["dark"]))
 
 
 def boards_json(competitions: Sequence[Competition]) -> bytes:

@@ -14,6 +14,7 @@ from kbdash.web import session, state
 from kbdash.web.escape import markdown, message
 
 _log = logging.getLogger("kbdash")
+_DARK = "_dark"
 
 
 @dataclass(frozen=True)
@@ -133,5 +134,11 @@ def narrow() -> bool:
 
 
 def theme() -> str:
-    """The reader's theme, "light" or "dark"."""
-    return "dark" if st.context.theme.type == "dark" else "light"
+    """The reader's theme, "light" or "dark": what the browser reported, and before that what Streamlit believes."""
+    dark = st.session_state.get(_DARK, st.context.theme.type == "dark")
+    return "dark" if dark else "light"
+
+
+def take_theme(dark: bool) -> None:
+    """Remember what the browser reported, from a callback."""
+    st.session_state[_DARK] = dark

@@ -3,6 +3,7 @@ export default function (component) {
   const [settings, boards] = new TextDecoder().decode(component.data).split("\n", 2).map((line) => JSON.parse(line));
   const told = { ...component, data: { ...settings, boards } };
   keepHistory();
+  reportTheme(told);
   const ends = [copyWithoutEscapes(), waitAfterReconnecting(), reportWidth(told), offerSearch(told)];
   return () => ends.forEach((end) => end());
 }

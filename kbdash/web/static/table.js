@@ -218,7 +218,6 @@ class Table {
   /** Cards on a phone; a table that is too wide has its own scroll bar, any other scrolls with the page. */
   #fit() {
     const { frame, box, table } = this.parts;
-    frame.classList.toggle("dark", isDark(getComputedStyle(frame).getPropertyValue("--st-background-color")));
     if (!frame.clientWidth) return;
     frame.classList.toggle("cards", frame.clientWidth < CARDS);
     box.classList.remove("wide");
@@ -308,12 +307,6 @@ class Table {
     const { top, bottom, width } = this.parts.frame.getBoundingClientRect();
     return width > 0 && bottom > 0 && top < window.innerHeight;
   }
-}
-
-/** Whether a colour such as #0F1318 is dark. */
-function isDark(colour) {
-  const parts = colour.trim().match(/^#(..)(..)(..)/)?.slice(1).map((part) => parseInt(part, 16));
-  return Boolean(parts) && Math.max(...parts) < 128;
 }
 
 function isTyping(target) {

@@ -1,4 +1,5 @@
-// Reports to the server when the window is wide and whenever that changes; a narrow window sends nothing at first.
+// Reports to the server what it draws charts and columns by, whenever that differs from what it knows: whether the
+// window is wide, and whether the theme is dark.
 
 function reportWidth({ data, setStateValue }) {
   const wide = window.matchMedia("(min-width: 1600px)");
@@ -8,4 +9,10 @@ function reportWidth({ data, setStateValue }) {
   tell();
   wide.addEventListener("change", tell);
   return () => wide.removeEventListener("change", tell);
+}
+
+// Streamlit calls components again when the theme changes, but does not run the script, which draws the charts.
+function reportTheme({ data, setStateValue }) {
+  const dark = getComputedStyle(document.querySelector('[data-testid="stApp"]')).colorScheme === "dark";
+  if (dark !== data.dark) setStateValue("dark", dark);
 }
