@@ -149,8 +149,10 @@ function offerSearch({ parentElement, data, setTriggerValue }) {
       keys.showModal();
     },
   };
-  find(".open").onclick = own.open;
+  const opener = find(".open");
+  opener.onclick = own.open;
   shown = own;
+  opener.disabled = false; // from now on it does something, and so do the keys
   if (search.open) look(); // a run that ended while the reader types: the list belongs to the new run
   window.kbdashKeys ??= document.addEventListener("keydown", (event) => window.kbdashOnKey(event)) ?? true;
   window.kbdashOnKey = onKey;
