@@ -30,6 +30,9 @@ from kbdash.charts.timespan import Window, window_of
 from kbdash.database.standings import rank_changes
 from kbdash.units import count_text, person
 
+Box = tuple[float, float, float]
+"""A sign or a name: its height, its left and its right end, in pixels."""
+
 _AROUND = 2  # ranks shown above and below those the user had
 _UNDER = 0.07  # of the ranks the user had: the room of a name below the last
 _NEIGHBOURS = 3  # on either side, named at the right
@@ -70,8 +73,8 @@ def passed_by(
     high = max(1, int(ranks.min()) - _AROUND)
     near = _neighbours(bests, user)
     name = person(bests.loc[bests["user_id"] == user, "user_name"].iloc[-1], user)
-    cut = f"the last {count_text(_EVENTS)} of {count_text(len(every))} changes" if len(every) > _EVENTS else ""
-    return _drawn(bests, changes, near, name, (high, low), window, tokens, _NARROW if narrow else PHONE, cut)
+    width = _NARROW if narrow else PHONE
+    return _drawn(bests, changes, near, name, (high, low), window, tokens, width, len(every))
 
 
 def _neighbours(bests: pd.DataFrame, user: str) -> list[str]:
@@ -89,11 +92,14 @@ def _drawn(
     window: Window,
     theme: Theme,
     width: int,
-    cut: str,
+    total: int,
 ) -> go.Figure:
     high, low = rows
     row = min(_PLOT / (low - high + 1), _ROW)
     plot = row * (low - high + 1)
+    signs = _boxes(changes, row, window, width)
+    signed = _with_room(changes, signs) if width < PHONE else np.ones(len(changes), dtype=bool)
+    cut = _left_out(total, signed)
     style = user_style(0, theme)
     legend = (
         f"{sign('▲', f'{shown(name, 20)} gained ranks', theme.text)}   {sign('▼', 'was passed by', warning_ink(theme))}"
@@ -101,7 +107,7 @@ def _drawn(
     above = 36 + (_LINE if cut else 0)
     others = rank_changes(bests, near).groupby("user_id", sort=False).tail(_EVENTS)
     traces = [_grey(part, window, theme) for _, part in others.groupby("user_id", sort=False)]
-    traces += [_own(changes, style.color, name, window), *_signs(changes, bests["runner"].iloc[0], name, theme)]
+    traces += [_own(changes, style.color, name, window), *_signs(changes, signed, bests["runner"].iloc[0], name, theme)]
     step = next(step for step in _STEPS if (low - high) / step <= 15 or step == _STEPS[-1])
     ticks = [rank for rank in range(high, low + 1) if step == 1 or rank % step == 0 or rank == 1]
     return figure(
@@ -113,10 +119,19 @@ def _drawn(
         yaxis=plain_axis(theme, "rank", range=[low + 0.6, high - 0.6], tickmode="array", tickvals=ticks),
         annotations=[
             caption(f"{legend}<br>{cut}" if cut else legend, theme, lift=10),
-            *_passers(changes, row, window, theme, width),
+            *_passers(changes[signed], [signs[at] for at in np.flatnonzero(signed)], theme, width),
             *_ends(others, changes, bests, name, (high, low), theme),
         ],
     )
+
+
+def _left_out(total: int, signed: Array) -> str:
+    """Says which of all changes are not drawn, or have no sign."""
+    drawn, few = len(signed), f"signs at {count_text(signed.sum())} of"
+    if drawn < total:
+        said = f"the last {count_text(drawn)} of {count_text(total)} changes"
+        return said if signed.all() else f"{said}, {few} them"
+    return "" if signed.all() else f"{few} {count_text(drawn)} changes"
 
 
 def _grey(part: pd.DataFrame, window: Window, theme: Theme) -> Spec:
@@ -143,8 +158,26 @@ def _steps(at: Array, ranks: Array, window: Window) -> tuple[Array, Array]:
     return np.append(stamps(at), window.end_text), np.append(ranks, ranks[-1:])
 
 
-def _signs(changes: pd.DataFrame, runner: str, name: str, theme: Theme) -> list[Spec]:
-    """▲ at each own gain and ▼ at each passing, with the submission that did it."""
+def _boxes(changes: pd.DataFrame, height: float, window: Window, width: int) -> list[Box]:
+    """Where each change is in a plot of that width, as the box of its sign."""
+    places = (utc(changes["at"]) - window.start) / (window.end - window.start) * width
+    levels = changes["rank"].to_numpy(dtype=int) * height
+    return [(level, place - _SIGN / 2, place + _SIGN / 2) for level, place in zip(levels, places, strict=True)]
+
+
+def _with_room(changes: pd.DataFrame, signs: list[Box]) -> Array:
+    """Which changes get a sign where signs may not touch: first the last one, then the larger changes."""
+    moved = (changes["rank"] - changes["before"]).abs().fillna(0).to_numpy(dtype=int)
+    order = sorted(range(len(signs) - 1), key=lambda at: (-moved[at], -at))
+    kept: list[int] = []
+    for at in [len(signs) - 1, *order]:
+        if not any(_crossed(signs[at], signs[other]) for other in kept):
+            kept.append(at)
+    return np.isin(np.arange(len(signs)), kept)
+
+
+def _signs(changes: pd.DataFrame, signed: Array, runner: str, name: str, theme: Theme) -> list[Spec]:
+    """▲ at each own gain and ▼ at each passing, with the submission that did it; without a sign, a tap still tells."""
     passed = changes["by_id"].notna().to_numpy()
     traces: list[Spec] = []
     for mask, symbol, color in ((~passed, "triangle-up", theme.accent), (passed, "triangle-down", warning_ink(theme))):
@@ -160,7 +193,13 @@ def _signs(changes: pd.DataFrame, runner: str, name: str, theme: Theme) -> list[
                 "mode": "markers",
                 "x": stamps(utc(part["at"])) if len(part) else [],
                 "y": part["rank"].to_numpy(dtype=int),
-                "marker": {"symbol": symbol, "size": _SIGN, "color": color, "line": {"width": 0}, "opacity": 1},
+                "marker": {
+                    "symbol": symbol,
+                    "size": _SIGN if signed.all() else np.where(signed[mask], _SIGN, 0),
+                    "color": color,
+                    "line": {"width": 0},
+                    "opacity": 1,
+                },
                 "customdata": rows_of([refs_of(part["submission_id"], [runner] * len(part)), words]),
                 "hovertemplate": "%{customdata[1]}<br>%{x|%Y-%m-%d %H:%M} UTC.<extra></extra>",
             }
@@ -177,23 +216,20 @@ def _words(who: str, row: Any, symbol: str) -> str:
     )
 
 
-def _passers(changes: pd.DataFrame, height: float, window: Window, theme: Theme, width: int) -> list[Spec]:
+def _passers(changes: pd.DataFrame, signs: list[Box], theme: Theme, width: int) -> list[Spec]:
     """Names of those who passed below their signs, if no name and on a phone no sign is in the way; the last always."""
-    moments = utc(changes["at"])
-    places = (moments - window.start) / (window.end - window.start) * width
-    levels = changes["rank"].to_numpy(dtype=int) * height
-    signs = [(level, place - _SIGN / 2, place + _SIGN / 2) for level, place in zip(levels, places, strict=True)]
-    taken = signs if width < PHONE else []
+    taken = list(signs) if width < PHONE else []
     labels: list[Spec] = []
-    lines = list(zip(each(changes), stamps(moments), places, levels + _BELOW_SIGN, strict=True))
-    for row, at, place, level in reversed(lines):
+    lines = list(zip(each(changes), stamps(utc(changes["at"])), signs, strict=True))
+    for row, at, (level, left, right) in reversed(lines):
+        place = (left + right) / 2
         if pd.isna(row.by_id) or not 0 <= place <= width:
             continue
         text = shown(person(row.by_name, row.by_id), _NAME)
         half = LETTER * min(len(str(person(row.by_name, row.by_id))), _NAME) / 2
         anchor = "left" if place < half else "right" if place > width - half else "center"
-        left = {"left": place, "right": place - 2 * half, "center": place - half}[anchor]
-        box = (level, left, left + 2 * half)
+        start = {"left": place, "right": place - 2 * half, "center": place - half}[anchor]
+        box = (level + _BELOW_SIGN, start, start + 2 * half)
         if labels and any(_crossed(box, other) for other in taken):
             continue
         taken.append(box)
@@ -201,8 +237,8 @@ def _passers(changes: pd.DataFrame, height: float, window: Window, theme: Theme,
     return labels
 
 
-def _crossed(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
-    """Whether a line of text meets another or a sign: each by its height, its left and its right end."""
+def _crossed(one: Box, other: Box) -> bool:
+    """Whether two of them meet."""
     return abs(one[0] - other[0]) < _APART and one[1] < other[2] and one[2] > other[1]
 
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from kbdash.charts.shapes import column_names
 from kbdash.charts.span import axis_end, fixed_end
 from kbdash.charts.sparkline import REACH
 from kbdash.charts.timespan import window_of
-from kbdash.database.standings import ranks_then
+from kbdash.database.standings import rank_changes, ranks_then
 from kbdash.dataset.credit import DATASET_PAGE
 from kbdash.dataset.source import Source
 from kbdash.units import MICROSECONDS as US
@@ -335,6 +335,32 @@ def test_names_of_those_who_passed_do_not_cover_signs_on_a_phone(apart, named):
     narrow, wide = (charts.passed_by(bests, "u0", narrow=narrow).layout.annotations for narrow in (True, False))
     assert [note.text for note in narrow if note.yshift == -13] == named
     assert [note.text for note in wide if note.yshift == -13] == ["u3", "u2", "u1"]
+
+
+def test_signs_on_a_phone_do_not_touch_and_the_larger_changes_have_theirs():
+    """Every change keeps its hover text; how many have no sign is said."""
+    bests = frames.bests(120, each=12)
+    user = bests.sort_values("submitted_at")["user_id"].iloc[0]
+    changes = rank_changes(bests, [user])
+    narrow, wide = (charts.passed_by(bests, user, narrow=narrow) for narrow in (True, False))
+    signed = [
+        (pd.Timestamp(at), int(rank))
+        for trace in narrow.data[-2:]
+        for at, rank, size in zip(trace.x, trace.y, trace.marker.size, strict=True)
+        if size
+    ]
+    assert 20 < len(signed) < len(changes) == sum(len(trace.x) for trace in narrow.data[-2:])
+    assert f"signs at {len(signed)} of {len(changes)} changes" in texts(narrow)
+    assert "signs" not in texts(wide)
+    start, end = (pd.Timestamp(side) for side in narrow.layout.xaxis.range)
+    low, high = narrow.layout.yaxis.range
+    row = (narrow.layout.height - narrow.layout.margin.t - narrow.layout.margin.b) / (low - high)
+    spots = [((at - start) / (end - start) * 190, rank * row) for at, rank in signed]
+    assert not [
+        (one, two) for one, two in combinations(spots, 2) if abs(one[0] - two[0]) < 11 and abs(one[1] - two[1]) < 11
+    ]
+    largest = changes.loc[(changes["rank"] - changes["before"]).abs().idxmax()]
+    assert (largest["at"].tz_localize(None).floor("s"), int(largest["rank"])) in signed
 
 
 def test_many_changes_of_a_rank_are_cut_and_said():
