@@ -59,7 +59,10 @@ def serving(source: str | Path, workers: int = 1, **environment: str) -> Iterato
         with log.open("wb") as written, _started(_command(port, workers), settings, written.fileno()) as process:
             try:
                 _wait(process, port, log)
-                yield Server(port, process.pid, log)
+                server = Server(port, process.pid, log)
+                yield server
+                if server.tracebacks():  # the only trace of what happened: the folder goes with the block
+                    sys.stderr.write(log.read_text(encoding="utf-8", errors="replace"))
             finally:
                 process.terminate()
                 process.wait()

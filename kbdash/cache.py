@@ -34,6 +34,12 @@ class Budget:
         with self._lock:
             return sum(cache.weight for cache in self._caches)
 
+    def values(self) -> list[Any]:
+        """All values in all caches."""
+        with self._lock:
+            caches = list(self._caches)
+        return [value for cache in caches for value in cache.values()]
+
     def keep(self) -> None:
         """Drop values until all caches together are within the limit."""
         with self._lock:
@@ -90,6 +96,11 @@ class SharedCache(Generic[Key, Value]):
             return future.result(seconds_left())
         except TimeoutError:
             raise waited_in_vain() from None
+
+    def values(self) -> list[Value]:
+        """All values, the least recently used first."""
+        with self._lock:
+            return [value for value, _, _ in self._kept.values()]
 
     def drop(self, key: Key) -> None:
         """Forget the value of that key."""

@@ -3,9 +3,14 @@
 import ctypes
 import gc
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from typing import Any
 
-from pandas._libs.internals import BlockValuesRefs  # type: ignore[import-not-found]  # (has no stubs)
+import pandas as pd
+
+from kbdash.cache import BYTES
 
 # Parameters of mallopt(3).
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -34,11 +39,26 @@ def keep_flat() -> bool:
 def forget_dead_views() -> None:
     """Make pandas drop its notes about views that are gone.
 
-    It keeps up to 500 of them per column: frames that all readers share would grow with every look at them.
+    It keeps up to 500 of them per column: frames that all readers share would grow with every look at them. These are
+    the cached ones. (Asking the collector for all objects is no way to find them: it also gives those that another
+    thread is about to make, and Python refuses to finish a tuple that somebody else holds.)
     """
-    for each in gc.get_objects():
-        if isinstance(each, BlockValuesRefs):
-            each.has_reference()  # (counts the living, and keeps only those)
+    for frame in _frames_in(BYTES.values()):
+        for block in frame._mgr.blocks:
+            block.refs.has_reference()  # (counts the living, and keeps only those)
+
+
+def _frames_in(value: object) -> Iterator[Any]:
+    """The frames that a value is or holds."""
+    if isinstance(value, pd.DataFrame):
+        yield value
+    elif isinstance(value, dict):
+        yield from _frames_in(list(value.values()))
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _frames_in(each)
+    elif is_dataclass(value):
+        yield from _frames_in([getattr(value, field.name) for field in fields(value)])
 
 
 def _trim_now_and_then(trim: "ctypes._NamedFuncPointer") -> None:
