@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -19,12 +20,13 @@ from kbdash.content.noise import BoardNoise, Noise
 from kbdash.content.questions import ContentState, Library, SearchOptions, StepOptions
 from kbdash.content.verdicts import Verdict
 from kbdash.database.answer import answers, in_time
-from kbdash.database.connection import Database, prepared_connection
+from kbdash.database.connection import Database
 from kbdash.database.console import CONTENT_PREFIX, MOST_ROWS, Bounds
 from kbdash.database.guard import check_statement
 from kbdash.database.queries import Questions
 from kbdash.database.questions import known, texts
 from kbdash.database.questions.parameters import Day, Scope
+from kbdash.database.rules import prepared_connection
 from kbdash.database.workers import WORKERS
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
@@ -55,7 +57,9 @@ class KernelBot(Questions):
         kb.code(187476)                                  # a source text
     """
 
-    def __init__(self, source: Source, settings: Settings, connection: duckdb.DuckDBPyConnection | None = None) -> None:
+    def __init__(
+        self, source: Source, settings: Settings, connection: Future[duckdb.DuckDBPyConnection] | None = None
+    ) -> None:
         self.source = source
         self._settings = settings
         super().__init__(Database(source, settings, lambda file: inspect(source.bytes.open(file.name)), connection))
@@ -320,4 +324,4 @@ def connect(source: str | Path | None = None, settings: Settings | None = None) 
     except BaseException:
         connection.result().close()  # a thread that is still in DuckDB when the process ends would abort it
         raise
-    return KernelBot(opened, chosen, connection.result())
+    return KernelBot(opened, chosen, connection)

@@ -13,12 +13,11 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.pandas_compat  # (pyarrow imports it lazily with the first answer; imported here, no reader waits for it)
 
 from kbdash.database.failures import damaged, explained
 from kbdash.database.workers import WORKERS
 from kbdash.dataset.http.client import closed_source
-from kbdash.deadline import deadline_within, reading
+from kbdash.deadline import deadline_within, reading, seconds_left
 from kbdash.errors import DataUnavailable, KbdashError, QueryRefused, QueryTimeout
 
 T = TypeVar("T")
@@ -36,9 +35,9 @@ class _Limits:
 
 
 class Asker:
-    """Runs statements over one connection. Thread-safe."""
+    """Runs statements over one connection, which may still be in the making. Thread-safe."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, seconds: float) -> None:
+    def __init__(self, connection: Future[duckdb.DuckDBPyConnection], seconds: float) -> None:
         self._connection = connection
         self.seconds = seconds
         self._closed = False
@@ -61,17 +60,30 @@ class Asker:
 
         A single read of that file may take `read_seconds`.
         """
-        end = self.deadline() if deadline is None else deadline
-        return self._run(as_frame, text, parameters or {}, _Limits(end, read_seconds), about)
+        cursor, limits = self._begun(deadline, read_seconds)
+        return self._run(cursor, as_frame, text, parameters or {}, limits, about)
 
-    def table(self, text: str, *, deadline: float, about: str = "", read_seconds: float = math.inf) -> pa.Table:
+    def table(
+        self, text: str, *, deadline: float | None = None, about: str = "", read_seconds: float = math.inf
+    ) -> pa.Table:
         """As `run`, but an Arrow table."""
-        return self._run(_as_it_is, text, {}, _Limits(deadline, read_seconds), about)
+        cursor, limits = self._begun(deadline, read_seconds)
+        return self._run(cursor, _as_it_is, text, {}, limits, about)
+
+    def _begun(self, deadline: float | None, read_seconds: float) -> tuple[duckdb.DuckDBPyConnection, _Limits]:
+        """A cursor, and the limits of a statement on it: without a deadline its time begins when there is a cursor."""
+        cursor = self._cursor(seconds_left() if deadline is None else max(0.0, deadline - time.monotonic()))
+        return cursor, _Limits(self.deadline() if deadline is None else deadline, read_seconds)
 
     def _run(
-        self, shape: Callable[[pa.Table], T], text: str, parameters: Mapping[str, Any], limits: _Limits, about: str
+        self,
+        cursor: duckdb.DuckDBPyConnection,
+        shape: Callable[[pa.Table], T],
+        text: str,
+        parameters: Mapping[str, Any],
+        limits: _Limits,
+        about: str,
     ) -> T:
-        cursor = self._cursor()
         answer = WORKERS.submit(partial(_fetched, cursor, text, dict(parameters), limits, shape))
         self._running[id(answer)] = cursor, answer
         answer.add_done_callback(lambda done: self._running.pop(id(done), None))
@@ -98,14 +110,16 @@ class Asker:
         for cursor, _ in running:
             _interrupt(cursor)
         wait([answer for _, answer in running], seconds)
-        self._connection.close()
+        self._connection.result().close()  # a thread that is still in DuckDB when the process ends would abort it
 
-    def _cursor(self) -> duckdb.DuckDBPyConnection:
-        """A new cursor, so that results never mix between threads."""
+    def _cursor(self, seconds: float | None) -> duckdb.DuckDBPyConnection:
+        """A new cursor, so that results never mix between threads; waits this long for the connection."""
         if self._closed:
             raise closed_source()
         try:
-            return self._connection.cursor()
+            return self._connection.result(seconds).cursor()
+        except TimeoutError:
+            raise _too_late("") from None
         except duckdb.ConnectionException as error:
             raise closed_source() from error
 
@@ -171,3 +185,7 @@ def as_frame(table: pa.Table) -> pd.DataFrame:
         if pa.types.is_integer(field.type) and column.null_count:
             frame[field.name] = pd.array(column.to_pylist(), dtype="Int64")
     return frame
+
+
+# pyarrow loads modules and functions lazily, with its first frame: 15 ms that no reader should wait for.
+as_frame(pa.table({"text": ["one"]}))

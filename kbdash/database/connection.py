@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,6 @@ from kbdash.database.competition_views import (
     Attached,
     branches,
     location,
-    no_runs,
     parameters_of,
     planned,
     sql_text,
@@ -32,15 +32,15 @@ from kbdash.database.competition_views import (
     view_of,
 )
 from kbdash.database.console import SHAPES, Bounds, Console, NotInSnapshot, Snapshots
-from kbdash.database.duck import fresh_connection, lock
+from kbdash.database.duck import lock
 from kbdash.database.failures import NeedsMemory, check_texts, of_file
 from kbdash.database.guard import ADVICE, reason_to_refuse, statements_to_check
 from kbdash.database.materialising import Materialiser
 from kbdash.database.opening import Inspect, Opener, nothing_to_inspect
 from kbdash.database.plain_sql import script
-from kbdash.database.rules import load_catalog
+from kbdash.database.rules import prepared_connection
 from kbdash.database.single_flight import SingleFlight
-from kbdash.database.workers import submit_with_deadline
+from kbdash.database.workers import WORKERS, submit_with_deadline
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import Source
 from kbdash.deadline import all_but, reading, seconds_left
@@ -64,19 +64,20 @@ class Database:
         source: Source,
         settings: Settings,
         inspect: Inspect = nothing_to_inspect,
-        connection: duckdb.DuckDBPyConnection | None = None,
+        connection: Future[duckdb.DuckDBPyConnection] | None = None,
     ) -> None:
         self.source = source
         _OPEN.add(self)
-        connection = connection or prepared_connection()
-        lock(connection, source, settings)
-        self._asker = Asker(connection, settings.query_seconds)
+        # Locked by another thread, so that the first bytes are on their way before DuckDB is ready.
+        prepared = connection or WORKERS.submit(prepared_connection)
+        locked = WORKERS.submit(partial(_locked, prepared, source, settings))
+        self._asker = Asker(locked, settings.query_seconds)
         opener = Opener(self._asker, source, settings.hub_seconds, inspect)
         self._attachments = Attachments(planned(source), opener.open)
         self._console = Console(settings.query_seconds, settings.memory_limit)
         self._snapshots = Snapshots(settings.cache)
         self._flights: SingleFlight[tuple[str, str]] = SingleFlight()
-        self._materialiser = Materialiser(self._asker.run, self._attachments, _bytes_to_keep(connection))
+        self._materialiser = Materialiser(self._asker.run, self._attachments)
         self._joined: tuple[str, ...] | None = None
         self._joining = threading.Lock()
         self._has_answered = False
@@ -275,19 +276,12 @@ class Database:
         return [item for item in ready if item], missing
 
 
-def prepared_connection() -> duckdb.DuckDBPyConnection:
-    """A connection with the catalog and the ranking rule. It needs no source, so it is made while one is opened."""
-    connection = fresh_connection()
-    connection.execute(sql_text("view_values"))
-    load_catalog(connection)
-    connection.execute(no_runs())
+def _locked(
+    prepared: Future[duckdb.DuckDBPyConnection], source: Source, settings: Settings
+) -> duckdb.DuckDBPyConnection:
+    connection = prepared.result()
+    lock(connection, source, settings)
     return connection
-
-
-def _bytes_to_keep(connection: duckdb.DuckDBPyConnection) -> int:
-    """Half of DuckDB's memory; the rest is for questions."""
-    limit = connection.execute("select parse_formatted_bytes(current_setting('memory_limit'))::bigint").fetchone()
-    return int(limit[0]) // 2 if limit else 0
 
 
 def _close_all() -> None:

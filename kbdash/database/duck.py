@@ -14,9 +14,21 @@ MATERIALISED = "materialised"
 
 
 def fresh_connection() -> duckdb.DuckDBPyConnection:
-    """A connection to an empty database."""
+    """A connection to an empty database, with all settings that need no source."""
     connection = duckdb.connect(":memory:")
     connection.execute(f"attach ':memory:' as {MATERIALISED} (compress)")
+    _set(
+        connection,
+        TimeZone="'UTC'",
+        threads="1",  # most files have one row group, so a second thread would have nothing to do
+        enable_external_file_cache="false",  # our filesystem caches the bytes, and can drop damaged ones
+        parquet_metadata_cache="true",
+        temp_directory="''",
+        allow_persistent_secrets="false",
+        autoinstall_known_extensions="false",
+        autoload_known_extensions="false",
+        python_enable_replacements="false",
+    )
     return connection
 
 
@@ -24,25 +36,18 @@ def lock(connection: duckdb.DuckDBPyConnection, source: Source, settings: Settin
     """Restrict the connection to reading this source, and lock its configuration for good."""
     connection.register_filesystem(SourceFileSystem(source.bytes))
     addresses = ", ".join(quoted(address) for address in source.bytes.addresses)
-    for name, value in (
-        ("TimeZone", "'UTC'"),
-        # Most files have one row group, so a second thread would have nothing to do.
-        ("threads", "1"),
-        # Our filesystem caches the bytes, and can drop damaged ones.
-        ("enable_external_file_cache", "false"),
-        ("parquet_metadata_cache", "true"),
-        ("memory_limit", quoted(settings.memory_limit)),
-        ("temp_directory", "''"),
-        ("allow_persistent_secrets", "false"),
-        ("autoinstall_known_extensions", "false"),
-        ("autoload_known_extensions", "false"),
-        ("python_enable_replacements", "false"),
-        ("allowed_paths", f"[{addresses}]"),
-        ("enable_external_access", "false"),
-        ("lock_configuration", "true"),
-    ):
-        # Every question runs on a cursor, which is a new session and sees only global settings.
-        connection.execute(f"set global {name} = {value}")
+    _set(
+        connection,
+        memory_limit=quoted(settings.memory_limit),
+        allowed_paths=f"[{addresses}]",
+        enable_external_access="false",
+        lock_configuration="true",
+    )
+
+
+def _set(connection: duckdb.DuckDBPyConnection, **values: str) -> None:
+    """Global settings, in this order: every question runs on a cursor, which is a new session and sees no others."""
+    connection.execute(";".join(f"set global {name} = {value}" for name, value in values.items()))
 
 
 def quoted(text: str) -> str:

@@ -26,6 +26,7 @@ _SLICE_ROWS = 200_000
 """Rows copied by one statement: they take 300 bytes each until it ends, and a tenth or less once compressed."""
 _SPARE = 8 << 20
 """Bytes that must be free to compress a slice."""
+_LIMIT = "parse_formatted_bytes(current_setting('memory_limit'))"
 _PACK_PAUSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 _log = logging.getLogger(__name__)
 
@@ -37,15 +38,15 @@ class Run(Protocol):
 
 
 class Materialiser:
-    """Copies of the rows of competitions that are asked about a lot, at most `limit` bytes.
+    """Copies of the rows of competitions that are asked about a lot, at most `share` of DuckDB's memory.
 
     When copying fails, no question fails: the rows are then read from the file.
     """
 
-    def __init__(self, run: Run, attachments: Attachments, limit: int) -> None:
+    def __init__(self, run: Run, attachments: Attachments, share: float = 0.5) -> None:
         self._run = run
         self._attachments = attachments
-        self._limit = limit
+        self._share = share
         self._lock = threading.Lock()
         self._answered: defaultdict[str, set[str]] = defaultdict(set)
         self._not_before: dict[tuple[str, int], float] = {}
@@ -161,14 +162,14 @@ class Materialiser:
         DuckDB cannot do it while a question reads another copy. If questions never pause, the rows stay uncompressed.
         If it ran out of memory meanwhile, DuckDB would give up all copies, so it is not begun when little is left.
         """
-        if self._memory("(parse_formatted_bytes(current_setting('memory_limit')) - sum(memory_usage_bytes))") < _SPARE:
+        if self._memory(f"({_LIMIT} - sum(memory_usage_bytes))") < _SPARE:
             raise KbdashError("too little memory is left to compress the rows")
         for seconds in _PACK_PAUSES:
             time.sleep(seconds)
             with suppress(QueryRefused):
                 self._run(f"checkpoint {MATERIALISED}")
                 break
-        if self._memory("sum(memory_usage_bytes) filter (tag = 'IN_MEMORY_TABLE')") > self._limit:
+        if self._memory(f"(sum(memory_usage_bytes) filter (tag = 'IN_MEMORY_TABLE') - {self._share} * {_LIMIT})") > 0:
             raise KbdashError("the rows kept in memory would exceed their bound")
 
     def _memory(self, what: str) -> int:

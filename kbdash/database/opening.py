@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextvars import copy_context
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from kbdash.database.asking import Asker
 from kbdash.database.competition_views import Attached, file_views, location, statements, told, views_ahead
 from kbdash.database.schema import holds_submissions, misfit
-from kbdash.database.workers import WORKERS
+from kbdash.database.workers import submit_with_deadline
 from kbdash.dataset.model import Competition, DataFile
 from kbdash.dataset.source import Source
 from kbdash.deadline import reading
@@ -68,20 +68,21 @@ class Opener:
         item = replace(item, file=self._source.bytes.listed_again(item.file.name))
         competition, file = item.competition, item.file
         bytes_ = self._source.bytes.open(file.name)
-        if asked:
-            self._meanwhile(bytes_.begin_end)
         views = self._views_meanwhile(competition)
-        with reading(self._asker.seconds, self._read_seconds):
-            self._check(file)
-        if asked:
-            self._meanwhile(bytes_.begin)
+        try:
+            with reading(self._asker.seconds, self._read_seconds):
+                self._check(file)
+            if asked:
+                self._meanwhile(bytes_.begin)
+        finally:
+            make = views.result()  # always: the next attempt must not make them at the same time
         columns = self._columns(file)
         if not competition.boards and not holds_submissions(columns):
             return None
         reason = misfit(columns, competition.family)
         if reason:
             return replace(item, opened=True, reason=f"{file.name} cannot be used: {reason}.")
-        self._run(file, ";\n".join(views(competition, file, columns)))
+        self._run(file, ";\n".join(make(competition, file, columns)))
         return replace(item, opened=True, reason=None)
 
     def _columns(self, file: DataFile) -> dict[str, str]:
@@ -92,24 +93,25 @@ class Opener:
     def _meanwhile(self, read: Callable[[], None]) -> None:
         """Start to fetch bytes, or to load them from the disk."""
         with reading(self._asker.seconds, self._read_seconds):
-            WORKERS.submit(partial(copy_context().run, read))
+            submit_with_deadline(read)
 
-    def _views_meanwhile(self, competition: Competition) -> Callable[..., Iterator[str]]:
-        """Make the views of the rule while the end of the file is on its way; returns what is to be made over it.
+    def _views_meanwhile(self, competition: Competition) -> Future[Callable[..., Iterator[str]]]:
+        """Make the views of the rule while the end of the file is on its way; what is then to be made over it.
 
         Only before a file of the catalog is opened for the first time: later a question may be reading the views, and
         a file outside the catalog may hold anything.
         """
         if competition.slug in self._seen or not competition.boards:
-            return statements
+            return submit_with_deadline(lambda: statements)
         self._seen.add(competition.slug)
-        self._asker.table(";\n".join(views_ahead(competition.slug)), deadline=self._asker.deadline())
+        return submit_with_deadline(partial(self._views_ahead, competition.slug))
+
+    def _views_ahead(self, slug: str) -> Callable[..., Iterator[str]]:
+        self._asker.table(";\n".join(views_ahead(slug)))
         return file_views
 
     def _run(self, file: DataFile, text: str) -> pa.Table:
-        return self._asker.table(
-            text, deadline=self._asker.deadline(), about=file.name, read_seconds=self._read_seconds
-        )
+        return self._asker.table(text, about=file.name, read_seconds=self._read_seconds)
 
     def _check(self, file: DataFile) -> None:
         """Inspect the file; an unsafe version is not inspected again for a while."""

@@ -4,10 +4,19 @@ from collections.abc import Iterator, Sequence
 
 import duckdb
 
-from kbdash.database.competition_views import EMPTY, no_shapes, rule_views, sql_text, view_of
-from kbdash.database.duck import literal
+from kbdash.database.competition_views import EMPTY, no_runs, no_shapes, rule_views, sql_text, view_of
+from kbdash.database.duck import fresh_connection, literal
 from kbdash.dataset import catalog
 from kbdash.dataset.model import Board, FlagCase
+
+
+def prepared_connection() -> duckdb.DuckDBPyConnection:
+    """A connection with the catalog and the ranking rule. It needs no source, so it is made while one is opened."""
+    connection = fresh_connection()
+    connection.execute(sql_text("view_values"))
+    load_catalog(connection)
+    connection.execute(no_runs())
+    return connection
 
 
 def load_catalog(connection: duckdb.DuckDBPyConnection) -> None:

@@ -94,7 +94,7 @@ def test_rows_that_cannot_be_kept_are_read_where_they_lie(tmp_path: Path) -> Non
 def test_copies_are_dropped_once_they_exceed_their_bound(tmp_path: Path) -> None:
     write_flat([ROW | {"submission_id": number} for number in range(50)], tmp_path / "spring_submissions.parquet")
     engine = kbdash.connect(settings=Settings(source=str(tmp_path), cache=tmp_path / "cache", query_seconds=120.0))
-    engine._database._materialiser._limit = 1  # of bytes
+    engine._database._materialiser._share = 0
     for ask in (engine.leaderboard, engine.summary, engine.distribution, engine.ecdf):
         assert len(ask("fft")) > 0
     assert kept(engine) == set()

@@ -48,10 +48,6 @@ class ByteSource(ABC):
         """As `read`, for sequential readers: may prefetch what comes next."""
         return self.read(offset, length)
 
-    def begin_end(self) -> None:
-        """The file is about to be opened: may prefetch its end."""
-        return
-
     def begin(self) -> None:
         """A question is about to be asked: may prefetch what it will read."""
         return

@@ -88,10 +88,6 @@ class ReadAhead(ByteSource):
         self.check_inside(offset, length)
         return self._composed(offset, offset + length) if length else b""
 
-    def begin_end(self) -> None:
-        """Start to fetch the end of the file."""
-        self._start(self._tail, expires_within(READ_SECONDS))
-
     def begin(self) -> None:
         """Start to fetch what a first question reads, if the end of the file (with the footer) is cached."""
         if self._held.get(self._content, self._tail) is not None:
@@ -182,7 +178,10 @@ class ReadAhead(ByteSource):
 
     async def _fetch_span(self, span: Span, expires: float) -> bytes:
         before = self._forgotten
-        data = await self._file.fetch(span[0], span[1] - span[0], expires)
+        # The end in two halves: the columns, fetched next in parallel, then find two connections open instead of one.
+        parts = _halves(span) if span == self._tail else (span,)
+        fetches = (self._file.fetch(start, end - start, expires) for start, end in parts if start < end)
+        data = b"".join(await asyncio.gather(*fetches))
         if before == self._forgotten:  # a fetch that began before `forget` may be just as damaged
             self._held.put(self._content, span, data)
             asyncio.get_running_loop().run_in_executor(None, self._keep, before, span, data)
@@ -198,3 +197,9 @@ class ReadAhead(ByteSource):
             return future.result(max(0.0, expires - time.monotonic()))
         except TimeoutError:
             raise too_slow(self._file.asked) from None
+
+
+def _halves(span: Span) -> tuple[Span, Span]:
+    start, end = span
+    middle = (start + end) // 2
+    return (start, middle), (middle, end)
