@@ -1,6 +1,6 @@
 """`make mutants`: single changes to SQL and to Python, and how many of them the tests notice.
 
-python -m tests.mutants [--write] [--resume | --again] [part of a file name …]
+python -m tests.mutants [--write] [--resume | --again] [part of a file name …] [--tests …]
 """
 
 import argparse
@@ -41,17 +41,19 @@ class Target:
     files: tuple[Path, ...]
     tests: tuple[str, ...]
     elsewhere: bool = False
+    is_first_look: bool = False
 
 
-def targets(wanted: list[str]) -> Iterator[Target]:
-    """The files whose names have one of the wanted parts; without parts every file is wanted."""
+def targets(wanted: list[str], tests: Sequence[str] | None = None) -> Iterator[Target]:
+    """The files whose names have one of the wanted parts, all without parts; shown to other tests if some are named."""
     taken: set[Path] = set()
     for target in tomllib.loads((HERE / "targets.toml").read_text())["target"]:
         files = [file for pattern in target["files"] for file in sorted(ROOT.glob(pattern)) if file not in taken]
         taken.update(files)
         chosen = tuple(file for file in files if not wanted or any(part in file.as_posix() for part in wanted))
         if chosen:
-            yield Target(chosen, tuple(named_tests(target)), target.get("elsewhere", False))
+            elsewhere = target.get("elsewhere", False)
+            yield Target(chosen, tuple(tests or named_tests(target)), elsewhere, is_first_look=bool(tests))
 
 
 def named_tests(target: dict[str, Any]) -> Iterator[str]:
@@ -97,7 +99,7 @@ def try_all(mutants: Mutants, target: Target, notes: Path) -> Iterator[tuple[Pat
         return try_sql(mutants, target.tests)
     if target.elsewhere:
         return ((file, change, is_noticed(file, change.text, target.tests)) for file, change in mutants)
-    return try_python(mutants, target.tests, notes)
+    return try_python(mutants, target.tests, notes, is_first_look=target.is_first_look)
 
 
 def most_of(file: Path) -> int:
@@ -187,6 +189,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write what was found to benchmarks/RESULTS.md")
     parser.add_argument("--resume", action="store_true", help="go on where the last run stopped")
     parser.add_argument("--again", action="store_true", help="the same, and try again what was found unnoticed")
+    parser.add_argument("--tests", nargs="+", help="a first look with these tests alone; --again shows the rest to all")
     arguments = parser.parse_args()
     os.chdir(ROOT)
     preload()
@@ -197,7 +200,7 @@ def main() -> None:
         cache_folder = os.environ.setdefault("KBDASH_TEST_CACHE", spare)
         write_sample(f"{cache_folder}/cache")
         print("The sample is written.", flush=True)
-        for file, change, found in tried(list(targets(arguments.files)), kept):
+        for file, change, found in tried(list(targets(arguments.files, arguments.tests)), kept):
             name = file.relative_to(ROOT).as_posix()
             counts[name] = counts.get(name, Count(len(changes_of(file)))) + Count(0, 1, int(found))
             if not found:

@@ -68,12 +68,14 @@ def _is_noticed(tests: Sequence[pytest.Item], costs: Sequence[float], change: Sw
     return False
 
 
-def try_python(mutants: Mutants, tests: Sequence[str], notes: Path) -> Iterator[tuple[Path, Change, bool]]:
-    """Every one of these changes with whether a test noticed it."""
+def try_python(
+    mutants: Mutants, tests: Sequence[str], notes: Path, *, is_first_look: bool = False
+) -> Iterator[tuple[Path, Change, bool]]:
+    """Every one of these changes with whether a test noticed it; a first look starts no process that imports anew."""
     plugin: Callable[[Tell], Trials] = partial(Trials, mutants, notes)
     for file, change, noticed in told_by(tests, plugin):
-        if noticed is None:
+        if noticed is None and not is_first_look:
             book = seen.read(notes)
             nodeids = [entry.rpartition(" ")[0] for entry in book]
             noticed = is_noticed(file, change.text, seen.telling(book, nodeids, file))  # noqa: PLW2901
-        yield file, change, noticed
+        yield file, change, bool(noticed)

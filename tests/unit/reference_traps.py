@@ -193,6 +193,9 @@ def loose_rows() -> list[dict[str, Any]]:
         row(6011, "7", problem_name="nobody ran", leaderboard_id=2, runner=None, mode=None, passed=None, score=None),
         row(6012, "timeless", user_name="timeless", problem_name="loose", submission_time=None),
         *(row(6040 + n, "mixed", user_name=name, problem_name="loose") for n, name in enumerate(("Mixed", "miXed"))),
+        # The name of the first and of the last row, and between them the same in other letters.
+        *(row(6045 + n, "swap", user_name=name, problem_name="loose", submission_time=MIDNIGHT + n * HOUR)
+          for n, name in enumerate(("Swap", "sWap", "Swap"))),
         row(6013, "long", user_name=LONG, problem_name="p" * 501, runner="r" * 501, file_name="f" * 500),
         row(6014, "long2", user_name=LONG[:-1] + "y", problem_name="p" * 500, runner="é" * 300, status="s" * 502),
         *(row(6020 + n, f"c{n}", user_name=name, problem_name="loose") for n, name in enumerate(CLOSE_NAMES)),

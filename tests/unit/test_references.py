@@ -251,6 +251,7 @@ def test_paired(traps: KernelBot, rows: Data, scope: Scope) -> None:
 
 FILTERS: tuple[dict[str, Any], ...] = (
     {}, {"passed": True}, {"passed": False}, {"users": ("7", "42")}, {"text": "B.PY"}, {"text": "AdA"}, {"text": "%_'"},
+    {"text": "RLY"},
     {"passed": True, "users": ("8", "9"), "text": "a"},
 )  # fmt: skip
 
@@ -415,7 +416,22 @@ def test_same_code_elsewhere(traps: KernelBot, rows: Data) -> None:
 
 def test_who(traps: KernelBot, rows: Data) -> None:
     for slug in FILES:
-        texts = ["7", "42", "ada", "ADA", "Ada", "late", "EARLY", "user 1", "nobody", "", "timeless", "2", "miXed"]
+        texts = [
+            "7",
+            "42",
+            "ada",
+            "ADA",
+            "Ada",
+            "late",
+            "EARLY",
+            "user 1",
+            "nobody",
+            "",
+            "timeless",
+            "2",
+            "miXed",
+            "swap",
+        ]
         told = traps.frame("who", competition=slug, texts=texts)
         agree(told, reference_people.who(rows[slug], texts), columns_of("who"))
 
