@@ -253,7 +253,8 @@ def noisy_runs() -> Iterator[dict[str, Any]]:
     """Runs that log one shape in several sizes, without any noise, and with means and deviations that none can have."""
     told = (("z: 1", 900, "0"), ("z: 1", 400, "0.5"), ("a: 1", "0.5", "0.25"), ("m: 0", 0, "5"), ("m: 0", 700, "-7"))
     for number, (spec, mean, std) in enumerate(told):
-        result = {"benchmark.0.spec": spec, "benchmark.0.mean": str(mean), "benchmark.0.std": std}
+        other = {"benchmark.1.spec": "m: 1", "benchmark.1.mean": "600", "benchmark.1.std": "6"}
+        result = other | {"benchmark.0.spec": spec, "benchmark.0.mean": str(mean), "benchmark.0.std": std}
         yield {
             "submission_id": 3980 + number // 2, "leaderboard_id": 563, "user_id": 4, "code_id": 2,
             "submission_time": TIMES[3].replace(tzinfo=None), "file_name": "s.py", "code": b"never read",

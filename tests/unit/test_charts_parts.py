@@ -4,6 +4,7 @@ import math
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 from hypothesis import assume, given
@@ -11,9 +12,13 @@ from hypothesis import strategies as st
 
 from kbdash.charts.axes import bounds_of, log_ticks, ratio_ticks, tick_text
 from kbdash.charts.canvas import figure, thinned
-from kbdash.charts.labels import spread
+from kbdash.charts.labels import end_label, spread
 from kbdash.charts.palette import LIGHT
+from kbdash.charts.quick import quick
+from kbdash.charts.span import axis_end, fixed_end
+from kbdash.charts.sparkline import sparkline
 from kbdash.charts.text import shown
+from kbdash.charts.with_without import compared
 
 
 def test_a_figure_is_turned_into_plain_data_once():
@@ -130,3 +135,40 @@ def test_nothing_that_plotly_reads_survives(text):
         safe = safe.replace(entity, "")
     assert not set(safe) & set("&<>$%{}\"'")
     assert not any(0x202A <= ord(sign) <= 0x202E for sign in safe)
+
+
+def test_labels_without_room_share_what_there_is() -> None:
+    assert spread([0.6] * 4, 0.4, 0.5, 1.0) == pytest.approx([0.5, 2 / 3, 5 / 6, 1.0])
+
+
+def test_a_label_stands_as_far_from_either_end() -> None:
+    assert (end_label("a", 0.5, "red", left=True)["xshift"], end_label("a", 0.5, "red")["xshift"]) == (-6, 6)
+
+
+def test_a_space_that_does_not_break_is_no_control() -> None:
+    assert shown("a\xa0b\x9fc\x7fd\x1f") == "a\xa0b\ufffdc\ufffdd\ufffd"
+
+
+def test_an_axis_says_how_slow_the_last_are() -> None:
+    scores = [*np.linspace(1.0, 1.1, 60), 40.0, 50.0]
+    assert axis_end(scores).slowest == 50.0
+    assert (fixed_end(scores, 2.0).beyond, fixed_end(scores, 2.0).slowest) == (2, 50.0)
+
+
+def test_without_a_best_there_is_no_line_in_a_cell() -> None:
+    assert sparkline([2.0, 1.0], 0.0) == sparkline([2.0, 1.0], math.nan) == sparkline(None, 1.0) == []
+    assert sparkline([1.1, 1.0], 1.0) == [round(math.log(1.1), 4), 0.0]
+
+
+def test_a_board_is_compared_with_and_without() -> None:
+    bests = pd.DataFrame({"problem": "p", "runner": "r", "holds": [True, True, True, False], "score": [3, 5, 10, 4.0]})
+    assert compared(bests).iloc[0].tolist() == ["p", "r", 3, 1, 3.0, 4.0, 5.0, 4.0]
+
+
+def test_any_answer_is_drawn_by_groups_the_largest_first_and_the_rest_last() -> None:
+    names = [f"group {at}" for at in range(9) for _ in range(10 - at)]
+    rows = pd.DataFrame({"x": range(len(names)), "y": 1.0, "name": names, "sure": True})
+    drawn = [trace.name for trace in quick(rows, "x", "y", "name").data]
+    assert drawn == [*(f"group {at}" for at in range(7)), "others"]
+    assert [len(trace.x) for trace in quick(rows, "x", "y").data] == [len(names)]
+    assert not quick(rows, "x", "sure").data, "yes and no are no heights"

@@ -12,10 +12,30 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from tests.unit.test_charts import FEW, FULL
+from kbdash import charts
+from kbdash.units import MICROSECONDS as US
+from tests.unit import chart_frames as frames
+from tests.unit.test_charts import BESTS, CROWDED, FEW, FULL, Draw
 
 KEPT = Path(__file__).with_suffix(".json")
-CHARTS = FULL | {f"few: {name}": draw for name, draw in FEW.items()}
+LONG = ("a machine with a name as long as it can be", "H100", "A100")
+MORE: dict[str, Draw] = {
+    "progression with yours": lambda theme: charts.progression(BESTS, US, theme, mine=float(BESTS["score"].median())),
+    "ladder without ranks": lambda theme: charts.ladder(
+        frames.ladder().drop(columns="rank", errors="ignore"), frames.records(), US, theme
+    ),
+    "forest with one long name": lambda theme: charts.forest(frames.ratios(*LONG), LONG, theme),
+    "person on one board": lambda theme: charts.person_strips(
+        frames.user_field(1).assign(ratios=[list(np.linspace(1, 3, 5_000))]), theme
+    ),
+    "two runs on one day": lambda theme: charts.status(frames.status_days(1).head(1).assign(rows=2, passed=1), theme),
+    "shapes on a phone": lambda theme: charts.shapes(frames.shapes(), US, theme, narrow=True),
+}
+CHARTS = FULL | MORE | {
+    f"{kind}: {name}": draw
+    for kind, one in (("few", FEW), ("crowded", {name: CROWDED[name] for name in ("runner strips", "person", "field")}))
+    for name, draw in one.items()
+}  # fmt: skip
 
 
 def parts(figure: go.Figure) -> dict[str, str]:
