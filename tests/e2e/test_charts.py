@@ -28,11 +28,10 @@ def phone(browser: Browser, app: str) -> Iterator[Page]:
 
 
 def chart(page: Page, key: str) -> Locator:
-    """A chart that is drawn and knows its points."""
-    found = page.locator(f".st-key-{key}-box .js-plotly-plot")
+    """A chart that is drawn, knows its points and hears clicks."""
+    found = page.locator(f".st-key-{key}-box .js-plotly-plot[data-clickable]")
     expect(found.locator(".point").first).to_be_attached()
     found.scroll_into_view_if_needed()
-    page.wait_for_timeout(400)  # the buttons below attach themselves a moment later
     return found
 
 

@@ -54,10 +54,12 @@ class Link {
     this.graph = graph;
     for (const [name, hear] of Object.entries(this.heard)) graph.on(name, hear);
     graph.addEventListener("touchend", noMouse, { passive: false });
+    graph.dataset.clickable = ""; // from now on a click or a tap is heard
   }
 
   #detach() {
     this.graph?.removeEventListener("touchend", noMouse);
+    delete this.graph?.dataset.clickable;
     for (const [name, hear] of Object.entries(this.heard)) this.graph?.removeListener?.(name, hear);
   }
 
