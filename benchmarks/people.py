@@ -48,8 +48,8 @@ class Person:
         choices: list[tuple[str, Act, float]] = [("another page", self._wander, 2)]
         if here == CODE and self._board[0]:
             choices.append(("back to the board", self._back, 8))
-        if f"{here}-tab" in widgets:
-            choices.append(("tab", self._tab, 6))
+        if tabs := next((key for key in widgets if key.startswith(f"{here}-tab")), ""):
+            choices.append(("tab", lambda: self._tab(tabs), 6))
         if self._offers("problem"):
             choices.append(("problem", lambda: self._pick("problem"), 4))
         if self._offers("runner"):
@@ -72,8 +72,8 @@ class Person:
     async def _back(self) -> Run:
         return await self._reader.back(*self._board)
 
-    async def _tab(self) -> Run:
-        return await self._reader.use(f"{self._reader.path}-tab", self._random.choice(TABS).capitalize())
+    async def _tab(self, key: str) -> Run:
+        return await self._reader.use(key, self._random.choice(TABS).capitalize())
 
     async def _pick(self, field: str) -> Run:
         key = f"{self._reader.path}-{field}"

@@ -26,7 +26,9 @@ from kbdash.view.values import (
     write_time,
 )
 
-TABS = ("leaderboard", "distribution", "progression", "hardware", "techniques", "submissions")
+# Some boards have no hardware to compare. It is the last, so that the others keep their places: when the list changes,
+# Streamlit opens a tab by its new place in the old list, and then reports that one as chosen.
+TABS = ("leaderboard", "distribution", "progression", "techniques", "submissions", "hardware")
 SPANS = ("field", "final", "all")  # how far the time axes of charts reach
 RANKS = ("bump", "lanes")
 SHOWS = ("boards", "contested", "timeline")

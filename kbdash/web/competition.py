@@ -181,7 +181,8 @@ def _tabs(scene: Scene, asked: CompetitionView) -> None:
     """The tab bar; only the open tab computes anything."""
     offered = [tab for tab in _SHOW if tab in (scene.view.tab, *_TABS_FOR_ALL) or hardware.offered(scene)]
     labels = {tab: tab.capitalize() for tab in offered}
-    opened = st.tabs(list(labels.values()), **state.control("tab", labels[scene.view.tab], read=str.lower))
+    bound = state.control("tab", labels[scene.view.tab], read=str.lower, kind="hardware" * ("hardware" in offered))
+    opened = st.tabs(list(labels.values()), **bound)
     for container, tab in zip(opened, offered, strict=True):
         if tab == scene.view.tab:
             with container:

@@ -6,6 +6,7 @@ the view, never the other way round, so a link, a reload and Back all show the s
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,17 +23,46 @@ _PAGE = "_page"
 _PAGES = "_pages"
 _URL = "_url"
 _NOTES = "_notes"
+_IN_FLIGHT = 8  # addresses that may be on their way to the browser at once
 LONGEST_ADDRESS = 8000  # characters of a link that is followed; no view has a longer one
 
 
 @dataclass
 class _Url:
-    """What this session last wrote to the URL of a page, what that replaced, and pending changes of widgets."""
+    """What this session last wrote to the URL of a page, and pending changes of widgets.
+
+    A click ends the run under way at its next call of Streamlit, and the next run begins beside it. So what a run
+    concludes is noted in one step, before the browser is told; if that is cut off, the next run tells it.
+    """
 
     page: str
     written: Query = field(default_factory=dict)
-    replaced: Query = field(default_factory=dict)
+    earlier: list[Query] = field(default_factory=list)  # what `written` replaced, and a click may still be sent from
+    told: bool = True  # whether the browser shows `written`, or was sent it
     changes: dict[str, Any] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def resolve(self, kind: type[V], seen: Query) -> tuple[V, Notes]:
+        """The view of a run that sees this address, with all changes so far."""
+        with self.lock:
+            changes, self.changes = self.changes, {}
+            # A click can be sent before the new address arrives. It then refers to what was written last.
+            late = seen in self.earlier and (bool(changes) or not self.told)
+            parsed, notes = kind.parse(self.written if late else seen)
+            current = _changed(parsed, changes) if changes else parsed
+            query = current.query()
+            if not late and (changes or seen != self.written):
+                self.earlier = []
+            if query != self.written:
+                self.earlier.append(self.written if late else seen)
+                self.earlier, self.written = self.earlier[-_IN_FLIGHT:], query
+            self.told = query == seen and not late
+            return current, notes
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Add a change for the next run."""
+        with self.lock:
+            self.changes.update(changes)
 
 
 def register(pages: Mapping[str, st.Page], current: str) -> None:
@@ -63,27 +93,24 @@ def params() -> Query:
 def view(kind: type[V]) -> V:
     """The view to show now; also updates the URL. Call it before any widget of the view is drawn."""
     url, seen = _url(), params()
-    changes, url.changes = url.changes, {}
-    # Race: a click can arrive before the new address. It then refers to what was written last, not to the old address.
-    overtaken = bool(changes) and seen == url.replaced
-    parsed, notes = kind.parse(url.written if overtaken else seen)
+    current, notes = url.resolve(kind, seen)
     if notes:
         st.session_state[_NOTES] = notes
-    current = _changed(parsed, changes) if changes else parsed
-    query = current.query()
-    if query != seen:
-        st.query_params.from_dict(query)
-    if query != url.written:
-        url.written, url.replaced = query, seen
+    if not url.told:
+        st.query_params.from_dict(current.query())
+        url.told = True
     return current
 
 
-def control(field: str, value: Any, *, default: Any = None, read: Callable[[Any], Any] | None = None) -> dict[str, Any]:
+def control(
+    field: str, value: Any, *, default: Any = None, read: Callable[[Any], Any] | None = None, kind: str = ""
+) -> dict[str, Any]:
     """Keyword arguments that bind a widget to a field: it shows `value`, and a change goes into the view.
 
-    Choosing `default` clears the field; `read` converts the widget's value to the field's.
+    Choosing `default` clears the field; `read` converts the widget's value to the field's. A widget that Streamlit
+    takes for another one when its options differ says their `kind`: a click on the old one is then still its own.
     """
-    key = f"{page() or 'overview'}-{field}"
+    key = "-".join(filter(None, (page() or "overview", field, kind)))
     # Always, even when nothing changed: a widget in a closed popover missed the updates of earlier runs.
     st.session_state[key] = value
     return {"key": key, "on_change": _take, "args": (key, field, default, read)}
@@ -91,7 +118,7 @@ def control(field: str, value: Any, *, default: Any = None, read: Callable[[Any]
 
 def change(**changes: Any) -> None:
     """Set fields of the view from a callback."""
-    _url().changes.update(changes)
+    _url().change(changes)
 
 
 def reset() -> None:

@@ -63,7 +63,6 @@ def every_click_works(page: Page, base: str) -> None:
     page.get_by_role("radio", name="gemm", exact=True).click()
     expect(page).to_have_url(f"{base}/nvfp4?problem=nvfp4_gemm&tab=progression")
     expect(page.locator(".st-key-nvfp4-problem [aria-checked=true]")).to_have_text("gemm")
-    settled(page)
     page.get_by_role("button", name="Filters").click()
     page.locator(".st-key-nvfp4-hide_flagged label").click()
     expect(page).to_have_url(f"{base}/nvfp4?problem=nvfp4_gemm&flags=hide&tab=progression")
