@@ -174,11 +174,17 @@ def test_a_submission_without_any_run_opens(sample: Open, kb: KernelBot) -> None
     assert sent(app, CODE) is not None
 
 
+def test_the_best_is_not_behind_itself(sample: Open, kb: KernelBot) -> None:
+    first, second = kb.leaderboard("nvfp4_gemm")["submission_id"].iloc[:2]
+    assert "this is the best" in plain(words(sample("submission", id=str(first))))
+    assert "× its time" in plain(words(sample("submission", id=str(second))))
+
+
 def test_flags_stand_with_their_reason(sample: Open, kb: KernelBot) -> None:
     board = kb.leaderboard("amd-mixed-mla")
     row = board[board["flags"] != ""].iloc[0]
     app = sample("submission", id=str(row["submission_id"]), runner=row["runner"])
-    assert "Flagged." in words(app)
+    assert "**Flagged** as " in words(app)
     assert row["flags"] in plain(words(app))
 
 

@@ -23,6 +23,14 @@ SELECTED = """(cell) => {
 }"""
 
 
+def test_no_head_of_the_overview_is_cut(app: str, open_page: Open) -> None:
+    """Its tables have columns of fixed widths, and a head carries the unit."""
+    page = open_page(app, width=1280)
+    heads = table(page, "problems-nvfp4").locator("thead th")
+    cut = "(heads) => heads.filter((head) => head.scrollWidth > head.clientWidth).map((head) => head.textContent)"
+    assert heads.evaluate_all(cut) == []
+
+
 def test_text_links_order_flags_and_ticks(app: str, open_page: Open, kb: KernelBot) -> None:
     page = open_page(app + PATH, height=900)
     ranked = kb.leaderboard(BOARD, runner="NVIDIA")

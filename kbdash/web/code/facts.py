@@ -141,14 +141,16 @@ def _whose(facts: Facts) -> str:
 
 def _gap(facts: Facts) -> str:
     score, best = facts.submission.score, facts.placement.best
-    if score is None or best is None:
+    if score is None or best is None or score == best:
         return MISSING
-    return "the best" if score == best else f"{gap_text(score - best, facts.unit)} {facts.unit.name}"
+    return f"{gap_text(score - best, facts.unit)} {facts.unit.name}"
 
 
 def _ratio(facts: Facts) -> str:
     score, best = facts.submission.score, facts.placement.best
-    return f"{ratio_text(score / best)} its time" if score is not None and best else ""
+    if score is None or not best:
+        return ""
+    return "this is the best" if score == best else f"{ratio_text(score / best)} its time"
 
 
 def _gain(facts: Facts) -> str:

@@ -78,7 +78,7 @@ def _head(facts: Facts) -> None:
         choose.compare_with(facts)
     if one.flags:
         with st.container(border=True, key="submission-flags"):
-            st.markdown(f":material/flag: **Flagged.** {markdown(one.flags)}")
+            st.markdown(f":material/flag: **Flagged** as {markdown(one.flags)}")
     strip(tiles(facts), key="submission")
 
 
