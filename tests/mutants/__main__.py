@@ -1,6 +1,6 @@
 """`make mutants`: single changes to SQL and to Python, and how many of them the tests notice.
 
-python -m tests.mutants [--write] [--resume | --again] [part of a file name …] [--tests …]
+python -m tests.mutants [--write] [--resume | --again | --report] [part of a file name …] [--tests …]
 """
 
 import argparse
@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -86,11 +85,17 @@ def is_equal(file: Path, change: Change | Place) -> bool:
 def tried(chosen: Sequence[Target], kept: Kept) -> Iterator[tuple[Path, Change, bool]]:
     """Every change of these targets with whether it was noticed."""
     for target in chosen:
-        known, mutants = kept.split([(file, change) for file in target.files for change in drawn(file)])
-        yield from known
+        before, mutants = kept.split([(file, change) for file in target.files for change in drawn(file)])
+        yield from before
         for file, change, noticed in try_all(mutants, target, kept.notes) if mutants else ():
             kept.keep(file, change, noticed=noticed)
             yield file, change, noticed
+
+
+def known(chosen: Sequence[Target], kept: Kept) -> Iterator[tuple[Path, Change, bool]]:
+    """Those of them that were tried before."""
+    for target in chosen:
+        yield from kept.split([(file, change) for file in target.files for change in drawn(file)])[0]
 
 
 def try_all(mutants: Mutants, target: Target, notes: Path) -> Iterator[tuple[Path, Change, bool]]:
@@ -155,23 +160,31 @@ def table(counts: Counts) -> str:
     return "\n".join([*head, *lines])
 
 
-def told(counts: Counts, minutes: float) -> str:
-    """What was run, in words."""
-    sql = sum(name.endswith(".sql") for name in counts)
+def told(counts: Counts) -> str:
+    """What was tried, in words."""
+    every = Counter(file.suffix for target in targets([]) for file in target.files if changes_of(file))
+    found = Counter(Path(name).suffix for name in counts)
     equal = Counter(Path(name).suffix for name, *_ in known_equal())
     return (
-        "Single changes to the source, and how many of them a test noticed (`make mutants`): every change of an SQL "
-        f"file, at most {MOST_OF_A_MODULE} of a Python module, always the same ones. Left out as equal in effect: "
-        f"{equal['.sql']} of SQL and {equal['.py']} of Python, each with its reason in tests/mutants/equal.toml. "
-        f"The last run tried {sql} SQL files and {len(counts) - sql} Python modules in {minutes:.0f} minutes; the "
-        "rows of other files are those of earlier runs. A file without a row has not been tried."
+        "Single changes to the source, and how many of them a test noticed (`make mutants`; `--resume` goes on where a "
+        f"run stopped): every change of an SQL file, at most {MOST_OF_A_MODULE} of a Python module, always the same "
+        f"ones. Left out as equal in effect: {equal['.sql']} of SQL and {equal['.py']} of Python, each with its reason "
+        f"in tests/mutants/equal.toml. Tried: {found['.sql']} of {every['.sql']} SQL files and {found['.py']} of "
+        f"{every['.py']} Python modules that have something to change. A file without a row has not been tried."
     )
 
 
-def write(counts: Counts, minutes: float) -> None:
+def write(counts: Counts, unnoticed: Sequence[str]) -> None:
     """Put the files that were tried so far into the results; a run that is stopped loses only the last one."""
     whole = {name: count for name, count in counts.items() if count.tried == most_of(ROOT / name)}
-    replace_section(TITLE, f"{told(whole, minutes)}\n\n{table(written_before() | whole)}\n")
+    rows = written_before() | whole
+    listed = "\n".join(f"- `{one}`" for one in unnoticed if one.partition(":")[0] in whole) or "- none"
+    replace_section(TITLE, f"{told(rows)}\n\n{table(rows)}\n\nUnnoticed in the last run:\n\n{listed}\n")
+
+
+def in_one_line(name: str, change: Change) -> str:
+    """A change as it is listed."""
+    return f"{name}:{change.line} {change.kind}: {change.was}  ->  {change.became}".replace("`", "'")[:240]
 
 
 def write_sample(cache_folder: str) -> None:
@@ -182,31 +195,41 @@ def write_sample(cache_folder: str) -> None:
     stock(Path(cache_folder))
 
 
-def main() -> None:
-    """Try every change and print what went unnoticed."""
+def asked() -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", help="parts of file names; all files without")
     parser.add_argument("--write", action="store_true", help="write what was found to benchmarks/RESULTS.md")
     parser.add_argument("--resume", action="store_true", help="go on where the last run stopped")
     parser.add_argument("--again", action="store_true", help="the same, and try again what was found unnoticed")
+    parser.add_argument("--report", action="store_true", help="tell what was tried so far and try nothing")
     parser.add_argument("--tests", nargs="+", help="a first look with these tests alone; --again shows the rest to all")
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Try every change and print what went unnoticed."""
+    arguments = asked()
     os.chdir(ROOT)
     preload()
     counts: Counts = {}
-    kept = Kept(ROOT / ".mutants", is_resumed=arguments.resume or arguments.again, is_again=arguments.again)
-    start = time.monotonic()
+    unnoticed: list[str] = []
+    kept = Kept(
+        ROOT / ".mutants", is_resumed=arguments.resume or arguments.again or arguments.report, is_again=arguments.again
+    )
     with tempfile.TemporaryDirectory() as spare:
         cache_folder = os.environ.setdefault("KBDASH_TEST_CACHE", spare)
         write_sample(f"{cache_folder}/cache")
         print("The sample is written.", flush=True)
-        for file, change, found in tried(list(targets(arguments.files, arguments.tests)), kept):
+        chosen = list(targets(arguments.files, arguments.tests))
+        for file, change, found in known(chosen, kept) if arguments.report else tried(chosen, kept):
             name = file.relative_to(ROOT).as_posix()
             counts[name] = counts.get(name, Count(len(changes_of(file)))) + Count(0, 1, int(found))
             if not found:
-                print(f"{name}:{change.line} {change.kind}: {change.was}  ->  {change.became}", flush=True)
+                unnoticed.append(in_one_line(name, change))
+                print(unnoticed[-1], flush=True)
             if arguments.write and counts[name].tried == most_of(file):
-                write(counts, (time.monotonic() - start) / 60)
+                write(counts, unnoticed)
     print(table(counts))
 
 
