@@ -31,7 +31,9 @@ def test_a_cache_that_cannot_be_made_is_replaced(
     monkeypatch.setattr(sample, "write_sample", copied)
     kb = kbdash.connect("sample", settings=Settings(cache=blocked))
     assert kb.source.notice is not None
-    assert "so the sample lies in a temporary one. Set KBDASH_CACHE" in kb.source.notice
+    assert (
+        "cannot be used (Not a directory), so the sample lies in a temporary one. Set KBDASH_CACHE" in kb.source.notice
+    )
     assert len(kb.problems())
     kb.close()
 
@@ -50,3 +52,13 @@ def test_a_cache_that_works_is_used_without_a_word(sample_cache: Path) -> None:
     folder, said = sample.sample_folder(sample_cache)
     assert folder == ensure_sample(sample_cache)
     assert said is None
+
+
+def test_a_cache_is_made_with_what_is_above_it_or_taken_as_it_is(
+    sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample, "write_sample", partial(shutil.copytree, sample_folder, dirs_exist_ok=True))
+    for cache in (tmp_path / "above" / "cache", tmp_path):
+        assert {path.name for path in sample.ensure_sample(cache).iterdir()} == {
+            path.name for path in sample_folder.iterdir()
+        }
