@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from errno import ENOSPC
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kbdash.cache import SharedCache
+from kbdash.content import flat
 from kbdash.content.layout import TABLES, Manifest, folder_name, table_path
 from kbdash.content.parts import NO_TEXT
 from kbdash.content.runs import unfolded
@@ -24,7 +26,7 @@ from kbdash.errors import CorruptData, DataUnavailable
 Ints = npt.NDArray[np.int32]
 Made = TypeVar("Made")
 _MOST_MADE = 8
-_UNPACKED, _ROW_BYTES = 6, 400  # memory per byte on disk, and per row of the file; measured
+_UNPACKED, _ROW_BYTES = 3, 400  # memory per byte on disk, and per row of the file; measured
 _DAMAGED = "Delete that folder and build it again: python -m kbdash.content build."
 
 
@@ -56,22 +58,31 @@ class Store:
 
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
         """A table, or some of its columns."""
-        try:
+        with self._reading(name):
             # (Threads that decode columns side by side were slower here, and took twice the memory.)
             return pq.read_table(table_path(self.folder, name), columns=columns, use_threads=False, pre_buffer=False)
-        except (OSError, pa.ArrowException) as error:
-            raise DataUnavailable(f"{self.folder.name}: the table {name} cannot be read.", advice=_DAMAGED) from error
+
+    @contextmanager
+    def _reading(self, table: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno == ENOSPC:
+                raise DataUnavailable(f"No disk space to open {self.folder.name}.", advice="Free some.") from error
+            raise DataUnavailable(f"{self.folder.name}: the table {table} cannot be read.", advice=_DAMAGED) from error
+        except pa.ArrowException as error:
+            raise DataUnavailable(f"{self.folder.name}: the table {table} cannot be read.", advice=_DAMAGED) from error
 
     def _column(self, table: str, name: str) -> Ints:
-        numbers: Ints = self.table(table, [name]).column(0).to_numpy()
-        _return_memory()
-        return numbers
+        with self._reading(table):
+            return flat.numbers(table_path(self.folder, table), name)
 
     @contextmanager
     def reading_ahead(self) -> Iterator[None]:
         """Read what searching needs while the caller does something else; ends when all is read."""
         with ThreadPoolExecutor(1, "kbdash-content-open") as pool:
-            tables = [pool.submit(getattr, self, name) for name in ("line_bytes", "_runs", "line_use", "same")]
+            names = ("line_bytes", "_runs", "_runs_of_text", "line_use", "same")
+            tables = [pool.submit(getattr, self, name) for name in names]
             yield
             for table in tables:
                 table.result()
@@ -97,8 +108,8 @@ class Store:
     @cached_property
     def line_bytes(self) -> tuple[bytes, pa.Array]:
         """All lines as one stretch of bytes, and the lines as views into it."""
-        blob, bounds = _joined(self.table("lines", ["line"]).column(0))
-        _return_memory()
+        with self._reading("lines"):
+            blob, bounds = flat.joined_bytes(table_path(self.folder, "lines"), "line")
         buffers = [None, pa.py_buffer(bounds), pa.py_buffer(blob)]
         return blob, pa.Array.from_buffers(pa.large_binary(), len(bounds) - 1, buffers)
 
@@ -119,17 +130,19 @@ class Store:
         return LineUse.of(line, text, length, self.manifest.lines)
 
     @cached_property
-    def _runs(self) -> tuple[npt.NDArray[np.int64], Ints, Ints, Ints]:
+    def _runs(self) -> flat.IntRows:
+        with self._reading("runs"):
+            return flat.IntRows(table_path(self.folder, "runs"), ["line_id", "length"])
+
+    @cached_property
+    def _runs_of_text(self) -> tuple[npt.NDArray[np.int64], Ints]:
         first, count = (self.texts.column(name).to_numpy() for name in ("first", "count"))
-        # One after the other: both columns of the longest table would be in memory twice.
-        line, length = (self._column("runs", name) for name in ("line_id", "length"))
-        return first, count, line, length
+        return first, count
 
     def line_ids(self, text: int) -> Ints:
         """The lines of a text, in order."""
-        first, count, line, length = self._runs
-        place = slice(int(first[text]), int(first[text]) + int(count[text]))
-        return unfolded(line[place], length[place])
+        first, count = self._runs_of_text
+        return unfolded(*self._runs.read(int(first[text]), int(count[text])).T)
 
     def text(self, text: int) -> bytes:
         """The exact text; CorruptData when its sha256 does not match."""
@@ -158,19 +171,3 @@ def find_store(root: Path, file: DataFile) -> Store | None:
     folder = root / folder_name(file)
     manifest = Manifest.read(folder)
     return Store(folder, manifest) if manifest and manifest.fits(file) else None
-
-
-def _joined(column: pa.ChunkedArray) -> tuple[bytes, npt.NDArray[np.int64]]:
-    """All values as one stretch of bytes, and where each begins."""
-    parts, lengths = [], [np.zeros(1, np.int64)]
-    for chunk in column.chunks:
-        _, offsets, data = chunk.buffers()
-        bounds = np.frombuffer(offsets, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
-        parts.append(memoryview(data or b"")[bounds[0] : bounds[-1]])
-        lengths.append(np.diff(bounds))
-    return b"".join(parts), np.cumsum(np.concatenate(lengths))
-
-
-def _return_memory() -> None:
-    """Arrow keeps what was freed; a store is read once, and what that took is not needed again."""
-    pa.default_memory_pool().release_unused()

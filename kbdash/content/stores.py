@@ -19,7 +19,7 @@ from kbdash.errors import DataUnavailable, UnknownProblem
 
 StateName = Literal["built", "building", "fetching", "absent", "off"]
 _DIRECTORY_SECONDS = 5.0
-OPEN_BYTES = 700 << 20
+OPEN_BYTES = 500 << 20
 """Memory for stores in use; the one that was not used for the longest time is freed first."""
 
 
