@@ -20,6 +20,7 @@ Longs = npt.NDArray[np.int64]
 NO_TEXT = -1
 _META = "part.json"
 _NEWLINE = ord("\n")
+_STRETCH = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def _pieces(body: pa.Buffer, starts: Longs, ends: Longs) -> tuple[Longs, pa.Arra
     """How many lines each text has, and the pieces of all. No byte is copied."""
     if not len(starts):
         return np.empty(0, np.int64), pa.array([], pa.large_binary())
-    after = np.flatnonzero(np.frombuffer(body, np.uint8) == _NEWLINE) + 1
+    after = _newlines(np.frombuffer(body, np.uint8)) + 1
     first, last = np.searchsorted(after, starts, side="right"), np.searchsorted(after, ends, side="right")
     inside = np.zeros(len(after) + 1, np.int8)
     np.add.at(inside, first, 1)
@@ -74,6 +75,14 @@ def _pieces(body: pa.Buffer, starts: Longs, ends: Longs) -> tuple[Longs, pa.Arra
     bounds.sort(kind="stable")
     pieces = pa.Array.from_buffers(pa.large_binary(), len(bounds) - 1, [None, pa.py_buffer(bounds), body])
     return last - first + 1, pieces
+
+
+def _newlines(body: npt.NDArray[np.uint8]) -> Longs:
+    """Where the newlines are."""
+    # A stretch at a time stays in the processor's cache, and needs no fresh memory from the system.
+    starts = range(0, len(body), _STRETCH)
+    found = [np.flatnonzero(body[start : start + _STRETCH] == _NEWLINE) + start for start in starts]
+    return np.concatenate([np.empty(0, np.int64), *found])
 
 
 def _coded_lines(pages: Sequence[PageTexts]) -> tuple[pa.Array, list[Ints]]:

@@ -11,10 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kbdash.content.decoded import without_end
+from kbdash.content.runs import Runs
+from kbdash.content.spans import before
 
 VERSION = "1"
 BLANK = -1
 _FACTOR = np.uint64(0xD1342543DE82EF95)
+_INVERSE = np.uint64(pow(0xD1342543DE82EF95, -1, 1 << 64))
 _DIRECTIVE = r"^[\t\v\f\r ]*#[\t ]*(?:include|define|undef|if|ifdef|ifndef|elif|else|endif|pragma|error|line|warning)\b"
 # `//` is a division in Python, also at the start of a continued line; but two adjacent words are not arithmetic.
 _WORDS = r"//.*[A-Za-z]{2,}[ ,.:]+[A-Za-z]{2,}.*"
@@ -44,21 +47,40 @@ def _without_comments(lines: pa.Array) -> pa.Array:
     return pc.if_else(directive, lines, bare)
 
 
-def programs(numbers: npt.NDArray[np.int32], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """A number per text that two texts share when their lines do the same, in order.
+class Programs:
+    """Numbers of texts, equal for texts whose lines do the same, in order.
 
-    `numbers` are those of `program_lines` for the lines of all texts, concatenated; `ends` is where each ends.
-    A hash of 64 bits: the sum of scrambled numbers times powers of an odd constant.
+    A hash of 64 bits: the sum of the scrambled numbers of the lines, each times an odd constant to the power of its
+    place, from 1, among those that do something. The lines of a run are neighbours in `numbers` too, so that a run is
+    the difference of two sums over all lines, times the power that moves it to its place in the text.
     """
-    does = numbers != BLANK
-    before = np.concatenate(([0], np.cumsum(does)))
-    bounds = before[np.concatenate(([0], ends))]
-    scrambled = _scrambled(numbers[does].astype(np.uint64))
-    place = np.arange(len(scrambled)) - np.repeat(bounds[:-1], np.diff(bounds))
+
+    def __init__(self, numbers: npt.NDArray[np.int32]) -> None:
+        does = numbers != BLANK
+        self._before = before(does)
+        doing = int(self._before[-1])
+        back = _powers(_INVERSE, doing)
+        with np.errstate(over="ignore"):
+            terms = _scrambled(numbers[does].astype(np.uint64)) * _powers(_FACTOR, doing)[:-1]
+            sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)))
+        self._sums, self._back = sums[self._before], back[self._before]
+
+    def of_texts(self, runs: Runs) -> npt.NDArray[np.int64]:
+        """The number of each of these texts."""
+        end = runs.line + runs.length
+        count = self._before[end] - self._before[runs.line]
+        place = np.cumsum(count) - count
+        place -= np.repeat(place[runs.opens], np.diff(runs.opens, append=len(place)))
+        with np.errstate(over="ignore"):
+            moved = (self._sums[end] - self._sums[runs.line]) * self._back[runs.line]
+            moved *= _powers(_FACTOR, int(place.max(initial=0)) + 1)[place + 1]
+            return np.add.reduceat(moved, runs.opens, dtype=np.uint64).view(np.int64)
+
+
+def _powers(factor: np.uint64, most: int) -> npt.NDArray[np.uint64]:
+    """The powers of a factor up to this one, modulo 2**64."""
     with np.errstate(over="ignore"):
-        powers = np.cumprod(np.full(int(place.max(initial=0)) + 1, _FACTOR), dtype=np.uint64)
-        sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(scrambled * powers[place], dtype=np.uint64)))
-        return (sums[bounds[1:]] - sums[bounds[:-1]]).view(np.int64)
+        return np.cumprod(np.concatenate((np.ones(1, np.uint64), np.full(most, factor))), dtype=np.uint64)
 
 
 def _scrambled(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -1,5 +1,6 @@
 """The lines of texts, from the table of runs."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,20 @@ from kbdash.content.layout import table_path
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of some texts: the first line of each, its length, and at which run each text begins."""
+
+    line: Ints
+    length: Ints
+    opens: Longs
+
+    @property
+    def text(self) -> Longs:
+        """The text of each run, counted from the first."""
+        return np.repeat(np.arange(len(self.opens)), np.diff(self.opens, append=len(self.line)))
 
 
 class RunReader:
@@ -29,13 +44,14 @@ class RunReader:
         place = slice(int(self.first[text]), int(self.first[text] + self.count[text]))
         return self._line[place], self._length[place]
 
-    def __call__(self, text: int) -> Ints:
-        return self.many(text, text + 1)
-
-    def many(self, first: int, last: int) -> Ints:
-        """The line ids of the texts first to last (exclusive), concatenated."""
+    def of_texts(self, first: int, last: int) -> Runs:
+        """The runs of the texts first to last (exclusive)."""
         place = slice(int(self.first[first]), int(self.first[last - 1] + self.count[last - 1]))
-        return unfolded(self._line[place], self._length[place])
+        return Runs(self._line[place], self._length[place], self.first[first:last] - self.first[first])
+
+    def __call__(self, text: int) -> Ints:
+        """The line ids of a text."""
+        return unfolded(*self.of(text))
 
 
 def unfolded(line: Ints, length: Ints) -> Ints:

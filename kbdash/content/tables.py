@@ -55,7 +55,7 @@ def write_tables(parts: Sequence[Part], facts: RowFacts, folder: Path, check: Ca
             trivial.telling_lines(lines, users, len(facts.users)), trivial.weights(users, len(facts.users)), 0.0
         )
         telling, text_weight = text_totals(use, weight, len(texts.size))
-        _write_texts(folder, texts, lines_of, (telling, text_weight), _measured(lines, lines_of, texts.count, check))
+        _write_texts(folder, texts, lines_of, (telling, text_weight), _measured(lines, lines_of, check))
         write_table(folder, "rows", _rows(texts, facts))
         _write_lines(folder, lines)
         family, similarity = families(Similarity(use, text_weight), weight, lines_of, check)
@@ -137,19 +137,16 @@ def _write_lines(folder: Path, lines: pa.Array) -> None:
             )
 
 
-def _measured(
-    lines: pa.Array, lines_of: RunReader, counts: Longs, check: Callable[[], None]
-) -> tuple[Longs, list[Ints]]:
+def _measured(lines: pa.Array, lines_of: RunReader, check: Callable[[], None]) -> tuple[Longs, list[Ints]]:
     """The program of each text, and its sizes."""
     does = program.program_lines(lines)
-    of_line = sizes.line_sizes(lines, does != program.BLANK)
+    of_program, of_line = program.Programs(does), sizes.line_sizes(lines, does != program.BLANK)
     programs, measures = [np.empty(0, np.int64)], [[np.empty(0, np.int32)] for _ in sizes.COLUMNS]
-    for start in range(0, len(counts), _TEXTS_AT_ONCE):
+    for start in range(0, len(lines_of), _TEXTS_AT_ONCE):
         check()
-        ends = np.cumsum(counts[start : start + _TEXTS_AT_ONCE])
-        ids = lines_of.many(start, start + len(ends))
-        programs.append(program.programs(does[ids], ends))
-        for column, values in zip(measures, of_line.of_texts(ids, ends), strict=True):
+        runs = lines_of.of_texts(start, min(start + _TEXTS_AT_ONCE, len(lines_of)))
+        programs.append(of_program.of_texts(runs))
+        for column, values in zip(measures, of_line.of_texts(runs), strict=True):
             column.append(values)
     return np.concatenate(programs), [np.concatenate(column) for column in measures]
 

@@ -4,6 +4,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbdash.content.pages import PageStream
-from kbdash.content.parts import finished_parts, split_page, write_part
+from kbdash.content.parts import _newlines, finished_parts, split_page, write_part
 from kbdash.content.store import Store, find_store
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
@@ -161,3 +162,30 @@ def test_sizes_of_texts(tmp_path: Path) -> None:
     store = Made([Sent(1, triton, at=1), Sent(2, cuda, at=2), Sent(3, b"", at=3)]).store(tmp_path)
     sizes = [store.texts.column(name).to_pylist() for name in ("code_lines", "kernels", "num_warps", "num_stages")]
     assert list(zip(*sizes, strict=True)) == [(6, 2, 16, 3), (4, 1, 0, 2), (0, 0, 0, 0)]
+
+
+PROGRAM_LINES = st.sampled_from(
+    [b"", b"  ", b"# note", b"a = 1", b"a = 1  ", b"b(num_warps=8)", b"num_warps=2", b"__global__ f", b"c"]
+)
+
+
+@given(texts=st.lists(st.lists(PROGRAM_LINES, min_size=1, max_size=9), min_size=1, max_size=9))
+@examples(40)
+def test_programs_and_sizes_are_those_of_the_lines_one_by_one(texts: list[list[bytes]]) -> None:
+    rows = [Sent(n, b"\n".join(lines), user=f"u{n}") for n, lines in enumerate(texts)]
+    with tempfile.TemporaryDirectory() as folder:
+        store = Made(rows).store(Path(folder))
+        found = {name: store.texts.column(name).to_pylist() for name in ("program", "code_lines", "num_warps")}
+        kept = [store.text(text) for text in range(len(found["program"]))]
+    does = [tuple(line.rstrip() for line in text.split(b"\n") if line.strip() not in (b"", b"# note")) for text in kept]
+    assert found["code_lines"] == [len(each) for each in does]
+    assert found["num_warps"] == [8 if b"8" in text else 2 if b"warps" in text else 0 for text in kept]
+    for one, first in zip(found["program"], does, strict=True):
+        for other, second in zip(found["program"], does, strict=True):
+            assert (one == other) == (first == second)
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 18) - 1, 1 << 18, 700_000])
+def test_newlines_are_found_in_a_page_of_any_length(size: int) -> None:
+    body = np.random.default_rng(size).integers(0, 20, size, np.uint8)
+    assert _newlines(body).tolist() == [place for place, sign in enumerate(body.tolist()) if sign == 10]

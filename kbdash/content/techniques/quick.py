@@ -20,7 +20,7 @@ from kbdash.content.decoded import as_text
 from kbdash.content.techniques.lexer import CPP, LONGEST_WORD, MOST_DEPTH, PYTHON, STARTS_DUTY, STATEMENT, State
 from kbdash.content.techniques.rules import Rules, alternatives
 
-_BATCH = 1 << 16
+_BATCH = 1 << 18  # an expression is compiled, and its automaton made, for every batch
 _THREADS = 2
 _SAMPLE = 2000
 _MOST_COMMON = 8
