@@ -15,7 +15,9 @@ from kbdash.errors import QueryTimeout
 
 Longs = npt.NDArray[np.int64]
 _CHUNK_LINES = 1 << 16
-_MOST_FINDS = 100_000  # with more matches, testing line by line is cheaper
+# With more matches than one in so many lines, testing line by line is cheaper: for plain text, and for a part of an
+# expression, which is then tested in the lines that have it.
+_LINES_PER_FIND, _LINES_PER_PART = 6, 24
 _LOOK_EVERY = 4096
 _THREADS = 2
 
@@ -47,14 +49,17 @@ class LineScanner:
         """The lines in which the pattern is found, in order."""
         if not len(self.texts):
             return np.empty(0, np.int64)
-        known = pattern.text if pattern.text is not None else pattern.part
-        found = self._find(known.encode(), deadline) if known is not None else None
+        found = None
+        if pattern.text is not None:
+            found = self._find(pattern.text.encode(), _LINES_PER_FIND, deadline)
+        elif pattern.part is not None:
+            found = self._find(pattern.part.encode(), _LINES_PER_PART, deadline)
         if found is None:
             return self._match(pattern.expression, deadline)
         return found if pattern.text is not None else self._match_among(found, pattern.expression)
 
-    def _find(self, wanted: bytes, deadline: Deadline) -> Longs | None:
-        """As `matching` for plain text; None when there are too many matches."""
+    def _find(self, wanted: bytes, lines_per_find: int, deadline: Deadline) -> Longs | None:
+        """As `matching` for plain text; None when there are more matches than one in so many lines."""
         places: list[int] = []
         place = self._blob.find(wanted)
         while place >= 0:
@@ -62,13 +67,14 @@ class LineScanner:
             if len(places) % _LOOK_EVERY == 0:
                 deadline.check()
                 # As many again in every stretch of this length would be too many.
-                if len(places) * len(self._blob) > _MOST_FINDS * (place + 1):
+                if len(places) * len(self._blob) * lines_per_find > len(self.texts) * (place + 1):
                     return None
             # Advance by one, not by its length: a match across the end of a line must not hide the next one.
             place = self._blob.find(wanted, place + 1)
         at = np.array(places, np.int64)
         line = np.searchsorted(self._offsets, at, side="right") - 1
-        return np.unique(line[at + len(wanted) <= self._offsets[line + 1]])
+        line = line[at + len(wanted) <= self._offsets[line + 1]]
+        return line[np.diff(line, prepend=-1) > 0]  # a line may hold it twice
 
     def _match_among(self, lines: Longs, expression: str) -> Longs:
         mask = pc.match_substring_regex(self.texts.take(pa.array(lines)), expression)

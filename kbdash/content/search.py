@@ -44,7 +44,7 @@ class _Found:
         self.matched = place.scanner.matching(pattern, deadline)
         deadline.check()
         self.chosen: Chosen = place.held.choose(filters)
-        names, self.group = np.unique(place.same[self.matched], return_inverse=True)
+        names, self.group = _numbered(place.same, self.matched)
         spans = self.chosen.spans(place.store.line_use, self.matched, self.group)
         deadline.check()
         submissions = counts_of_groups(spans, self.chosen.submissions, len(names))
@@ -60,9 +60,26 @@ class _Found:
         self.kept_of_group = np.full(len(names), -1)
         self.kept_of_group[kept] = np.arange(len(kept))
 
+    def spans_of(self, groups: Longs) -> Spans:
+        """The spans of some groups."""
+        wanted = np.zeros(len(self.names), bool)
+        wanted[groups] = True
+        inside = np.flatnonzero(wanted[self.spans.group])
+        return Spans(self.spans.group[inside], self.spans.lo[inside], self.spans.hi[inside])
+
     def lines(self) -> pa.Array:
         """The lines of all groups, stripped."""
         return pc.utf8_trim_whitespace(self.place.scanner.texts.take(pa.array(self.names)))
+
+
+def _numbered(same: Ints, lines: Longs) -> tuple[Longs, Longs]:
+    """The different values of `same` for these lines, in order, and which of them each line has."""
+    wanted = np.zeros(len(same), bool)
+    wanted[same[lines]] = True
+    names = np.flatnonzero(wanted)
+    number = np.empty(len(same), np.int32)
+    number[names] = np.arange(len(names), dtype=np.int32)
+    return names, number[same[lines]].astype(np.int64)
 
 
 def _renumbered(spans: Spans, kept: Longs, groups: int) -> Spans:
@@ -120,8 +137,7 @@ def _users(found: Sequence[_Found], groups: Sequence[Longs], top: Longs, total: 
     wanted[top] = True
     pairs: list[tuple[Longs, npt.NDArray[np.object_]]] = []
     for each, group in zip(found, groups, strict=True):
-        inside = wanted[group[each.spans.group]]
-        spans = Spans(each.spans.group[inside], each.spans.lo[inside], each.spans.hi[inside])
+        spans = each.spans_of(np.flatnonzero(wanted[group]))
         number, owner = each.place.held.owners.pairs(spans, each.chosen.with_user)
         if len(found) == 1:
             return np.bincount(group[number], minlength=total).astype(np.int64)
@@ -177,8 +193,7 @@ def _nothing(columns: Sequence[str]) -> pd.DataFrame:
 def _firsts(found: _Found, at: Longs, group: Longs) -> pd.DataFrame:
     """The earliest chosen submission that contains each of the groups `at`."""
     held = found.place.held
-    inside = np.isin(found.spans.group, at)
-    spans = Spans(found.spans.group[inside], found.spans.lo[inside], found.spans.hi[inside])
+    spans = found.spans_of(at)
     oldest = least_of_groups(spans, found.chosen.first.over(spans), len(found.names), NOTHING)[at]
     row = held.by_age[oldest]
     rows = held.rows.iloc[row]
@@ -198,9 +213,6 @@ def _bests(found: _Found, at: Longs, group: Longs) -> pd.DataFrame:
     place = found.place
     row = place.held.by_rank[found.best[at]]
     rows = place.held.rows.iloc[row]
-    group_of_line = np.full(len(place.scanner.texts), -1, np.int64)
-    group_of_line[found.matched] = found.kept_of_group[found.group]
-    texts = zip(place.held.text[row].tolist(), at.tolist(), strict=True)
     return pd.DataFrame(
         {
             "group": group,
@@ -210,6 +222,20 @@ def _bests(found: _Found, at: Longs, group: Longs) -> pd.DataFrame:
             "competition": place.competition,
             "runner": rows["runner"].to_numpy(object),
             "line": [line.strip() for line in place.scanner.texts.take(pa.array(found.names[at])).to_pylist()],
-            "line_no": [int((group_of_line[place.store.line_ids(text)] == one).argmax()) + 1 for text, one in texts],
+            "line_no": _line_numbers(found, place.held.text[row], at),
         }
     )
+
+
+def _line_numbers(found: _Found, texts: Ints, groups: Longs) -> Longs:
+    """Where each of these texts holds a line of its group first, from 1; all texts at once."""
+    lines = [found.place.store.line_ids(text) for text in texts.tolist()]
+    ends = np.cumsum([len(each) for each in lines])
+    every = np.concatenate([np.empty(0, np.int32), *lines])
+    # The lines that were found are sorted.
+    place = np.minimum(np.searchsorted(found.matched, every), len(found.matched) - 1)
+    group = np.where(found.matched[place] == every, found.kept_of_group[found.group[place]], -1)
+    hits = np.flatnonzero(group == np.repeat(groups, np.diff(ends, prepend=0)))
+    begins = np.concatenate(([0], ends[:-1])).astype(np.int64)
+    first: Longs = hits[np.searchsorted(hits, begins)] - begins + 1
+    return first

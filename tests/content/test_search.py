@@ -169,12 +169,23 @@ def test_two_places_are_searched_as_one(tmp_path: Path) -> None:
     assert found.loc["mine x", "submissions"] == 1
 
 
-def test_a_text_in_very_many_places_is_found_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kbdash.content.scan._MOST_FINDS", 10)
+@pytest.mark.parametrize("lines_per_find", [1, 1000])
+def test_a_text_in_very_many_places_is_found_as_well(
+    lines_per_find: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_LINES_PER_FIND", "_LINES_PER_PART"):
+        monkeypatch.setattr(f"kbdash.content.scan.{name}", lines_per_find)
     monkeypatch.setattr("kbdash.content.scan._LOOK_EVERY", 4)
-    store = Made([Sent(1, b"\n".join(b"needle %d" % n for n in range(50)) + b"\nhay")]).store(tmp_path)
-    lines = LineScanner(*store.line_bytes).matching(parse_pattern("needle"), Deadline(60))
-    assert len(lines) == 50
+    store = Made([Sent(1, b"\n".join(b"needle %d needle" % n for n in range(50)) + b"\nhay")]).store(tmp_path)
+    scanner = LineScanner(*store.line_bytes)
+    one_by_one: list[str] = []
+    match = scanner._match
+    monkeypatch.setattr(
+        scanner, "_match", lambda wanted, deadline: one_by_one.append(wanted) or match(wanted, deadline)
+    )
+    assert scanner.matching(parse_pattern("needle"), Deadline(60)).tolist() == list(range(50))
+    assert len(scanner.matching(parse_pattern(r"needle \d\b", regex=True), Deadline(60))) == 10
+    assert len(one_by_one) == (2 if lines_per_find > 1 else 0)
 
 
 def test_bytes_that_are_no_utf8_are_searched_as_they_are_shown(tmp_path: Path) -> None:
