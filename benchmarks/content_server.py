@@ -18,10 +18,14 @@ RERUNS = 7
 
 @dataclass(frozen=True)
 class Served:
-    """What was seen on the pages over stores, and the most resident memory of their server, MB."""
+    """What was seen on the pages over stores, the most resident memory of their server and its private one at the end.
+
+    Memory is in MB. Pages of mapped files are resident, but not private.
+    """
 
     visits: list[pages.Visit]
     peak_mb: float
+    private_mb: float
 
     def budgets(self) -> list[tuple[str, str, str]]:
         """What was promised for these pages, and what was measured."""
@@ -31,6 +35,7 @@ class Served:
             verdict(slowest.median * 1e3, 150, f"slowest page over a store, warm, median ms ({slowest.place.name})"),
             verdict(busiest.cpu * 1e3, 150, f"the same, ms of processor ({busiest.place.name})"),
             verdict(self.peak_mb, 1200, "peak memory of a server with all stores in use, MB"),
+            verdict(self.private_mb, 1200, "its memory at the end without mapped files, MB"),
         ]
 
     def table(self) -> str:
@@ -45,7 +50,7 @@ def served(source: str | Path, submission: int, reruns: int = RERUNS, **environ:
         failures = [failure for visit in seen for failure in visit.failures]
         if failures or server.tracebacks():
             raise SystemExit(f"The server failed: {failures} {server.log.read_text(encoding='utf-8')[-2000:]}")
-        return Served(seen, server.peak_mb())
+        return Served(seen, server.peak_mb(), server.private_mb())
 
 
 def places(submission: int) -> Sequence[Place]:

@@ -35,6 +35,10 @@ class Server:
         """The most resident memory so far, MB."""
         return self._status("VmHWM") / 1e3
 
+    def private_mb(self) -> float:
+        """The part of the resident memory now that is no file's, MB: the system cannot take it back."""
+        return self._status("RssAnon") / 1e3
+
     def cpu_seconds(self) -> float:
         """Processor time used so far, by all threads."""
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
