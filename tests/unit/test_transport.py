@@ -14,7 +14,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 from urllib.parse import urlsplit
 
 import duckdb
@@ -238,6 +238,31 @@ def test_damaged_ranges_are_asked_for_anew_once_they_are_forgotten(hub: Loopback
     again = open_source(settings)
     assert sum_of(again, TRIMUL) == right, "nothing damaged is left on disk"
     again.close()
+
+
+def test_a_range_that_is_being_kept_is_forgotten_too(
+    hub: LoopbackHub, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a damaged one came to the disk after all others had been deleted."""
+    put, begun, released = RangeStore.put, Event(), Event()
+
+    def slowly(self: RangeStore, content: str, span: tuple[int, int], data: bytes) -> None:
+        begun.set()
+        assert released.wait(60)
+        put(self, content, span, data)
+
+    monkeypatch.setattr(RangeStore, "put", slowly)
+    source = open_source(settings)
+    source.bytes.open(TRIMUL).read_ahead(0, 100)
+    assert begun.wait(60)
+    with ThreadPoolExecutor(1) as pool:
+        forgetting = pool.submit(source.bytes.forget, TRIMUL)
+        time.sleep(0.2)
+        released.set()
+        forgetting.result()
+    time.sleep(0.2)
+    assert [path for path in settings.cache.rglob("*") if path.is_file()] == []
+    source.close()
 
 
 def test_content_replaced_between_two_questions_is_refused(hub: LoopbackHub, settings: Settings) -> None:

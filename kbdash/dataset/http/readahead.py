@@ -67,6 +67,7 @@ class ReadAhead(ByteSource):
         self._fetching: dict[Span, Future[bytes]] = {}
         self._forgotten = 0
         self._lock = Lock()
+        self._storing = Lock()
 
     @property
     def bytes_read(self) -> int:
@@ -101,8 +102,9 @@ class ReadAhead(ByteSource):
             self._plan = None
             self._fetching = {}
             self._forgotten += 1
-        self._held.forget(self._content)
-        self._store.forget(self._content)
+            self._held.forget(self._content)
+        with self._storing:
+            self._store.forget(self._content)
 
     def _fetch(self, offset: int, length: int) -> bytes:
         end = offset + length
@@ -165,12 +167,21 @@ class ReadAhead(ByteSource):
             return future
 
     def _known(self, span: Span) -> bytes | None:
+        before = self._forgotten
         data = self._held.get(self._content, span)
         if data is None:
             data = self._store.get(self._content, span)
             if data is not None:
-                self._held.put(self._content, span, data)
+                self._hold(before, span, data)
         return data
+
+    def _hold(self, before: int, span: Span, data: bytes) -> bool:
+        """Cache a range in memory, unless `forget` was called since: what was read before may be just as damaged."""
+        with self._lock:
+            if before != self._forgotten:
+                return False
+            self._held.put(self._content, span, data)
+            return True
 
     def _landed(self, span: Span, done: Future[bytes]) -> None:
         if self._fetching.get(span) is done:
@@ -182,14 +193,14 @@ class ReadAhead(ByteSource):
         parts = _halves(span) if span == self._tail else (span,)
         fetches = (self._file.fetch(start, end - start, expires) for start, end in parts if start < end)
         data = b"".join(await asyncio.gather(*fetches))
-        if before == self._forgotten:  # a fetch that began before `forget` may be just as damaged
-            self._held.put(self._content, span, data)
+        if self._hold(before, span, data):
             asyncio.get_running_loop().run_in_executor(None, self._keep, before, span, data)
         return data
 
     def _keep(self, before: int, span: Span, data: bytes) -> None:
-        if before == self._forgotten:
-            self._store.put(self._content, span, data)
+        with self._storing:
+            if before == self._forgotten:
+                self._store.put(self._content, span, data)
 
     def _wait(self, future: Future[bytes], expires: float) -> bytes:
         try:
