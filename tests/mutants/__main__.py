@@ -170,7 +170,8 @@ def told(counts: Counts) -> str:
         f"run stopped): every change of an SQL file, at most {MOST_OF_A_MODULE} of a Python module, always the same "
         f"ones. Left out as equal in effect: {equal['.sql']} of SQL and {equal['.py']} of Python, each with its reason "
         f"in tests/mutants/equal.toml. Tried: {found['.sql']} of {every['.sql']} SQL files and {found['.py']} of "
-        f"{every['.py']} Python modules that have something to change. A file without a row has not been tried."
+        f"{every['.py']} Python modules that have something to change. A file without a row has not been tried; a "
+        "row that the last run did not reach is that of an earlier one."
     )
 
 

@@ -79,6 +79,11 @@ def test_file_names_are_harmless(language: Language, ending: str, name: str) -> 
     assert not made.startswith((".", "-"))
 
 
+def test_a_file_is_named_after_the_user_or_the_id_of_one_without_a_name() -> None:
+    assert "_somebody_" in export.file_name(ONE)
+    assert "_42_" in export.file_name(replace(ONE, user_name=""))
+
+
 def test_a_patch_names_both_sides_and_holds_the_diff() -> None:
     changes = diff.compare("a\nb\n", "a\nc\n")
     text = export.patch(changes, ONE, replace(ONE, submission_id=2, user_name="other\n+++ b/evil"), SOURCE)
