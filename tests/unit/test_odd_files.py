@@ -5,6 +5,7 @@ every page's questions about it are answered. Whatever is found next becomes a r
 """
 
 import json
+import os
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -132,6 +133,10 @@ ODD_FILES: Mapping[str, Odd] = {
     "statistics of one byte": Odd(short_statistics, ODD),
     "bytes missing in the middle": Odd(cut_in_the_middle, ODD),
     "no bytes": Odd(lambda path: path.write_bytes(b""), ODD),
+    "a folder": Odd(lambda path: path.mkdir(), ODD),
+    "a pipe": Odd(os.mkfifo, ODD),
+    "a link that leads nowhere": Odd(lambda path: path.symlink_to("gone.parquet"), f"{ODD} cannot be read"),
+    "a link to itself": Odd(lambda path: path.symlink_to(ODD), f"{ODD} cannot be read"),
     "letters of a pattern": Odd(flat(), None, "a[1]*?.parquet"),
     "letters of an address": Odd(flat(), None, "a#b%20c ü.parquet"),
 }

@@ -133,8 +133,12 @@ class SourceFiles:
 
 
 def local_file(path: Path) -> DataFile:
-    """A file in a local folder; its version changes whenever it is written."""
-    facts = path.stat()
+    """A file in a local folder; its version changes whenever it is written. A link that leads nowhere is listed as
+    itself: reading it fails, and says so."""
+    try:
+        facts = path.stat()
+    except OSError:
+        facts = path.lstat()
     return DataFile(path.name, str(path), facts.st_size, f"{facts.st_size}-{facts.st_mtime_ns}")
 
 
