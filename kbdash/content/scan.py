@@ -1,6 +1,7 @@
 """Scan a dictionary of lines for plain text or a regular expression, until a deadline."""
 
 import time
+from array import array
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -60,18 +61,21 @@ class LineScanner:
 
     def _find(self, wanted: bytes, lines_per_find: int, deadline: Deadline) -> Longs | None:
         """As `matching` for plain text; None when there are more matches than one in so many lines."""
-        places: list[int] = []
-        place = self._blob.find(wanted)
+        find, places = self._blob.find, array("q")
+        place = find(wanted)
         while place >= 0:
-            places.append(place)
-            if len(places) % _LOOK_EVERY == 0:
+            for _ in range(_LOOK_EVERY):
+                places.append(place)
+                # Advance by one, not by its length: a match across the end of a line must not hide the next one.
+                place = find(wanted, place + 1)
+                if place < 0:
+                    break
+            else:
                 deadline.check()
                 # As many again in every stretch of this length would be too many.
-                if len(places) * len(self._blob) * lines_per_find > len(self.texts) * (place + 1):
+                if len(places) * len(self._blob) * lines_per_find > len(self.texts) * place:
                     return None
-            # Advance by one, not by its length: a match across the end of a line must not hide the next one.
-            place = self._blob.find(wanted, place + 1)
-        at = np.array(places, np.int64)
+        at = np.frombuffer(places, np.int64)
         line = np.searchsorted(self._offsets, at, side="right") - 1
         line = line[at + len(wanted) <= self._offsets[line + 1]]
         return line[np.diff(line, prepend=-1) > 0]  # a line may hold it twice

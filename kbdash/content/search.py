@@ -230,12 +230,12 @@ def _bests(found: _Found, at: Longs, group: Longs) -> pd.DataFrame:
 def _line_numbers(found: _Found, texts: Ints, groups: Longs) -> Longs:
     """Where each of these texts holds a line of its group first, from 1; all texts at once."""
     lines = [found.place.store.line_ids(text) for text in texts.tolist()]
-    ends = np.cumsum([len(each) for each in lines])
+    size = np.array([len(each) for each in lines], np.int64)
     every = np.concatenate([np.empty(0, np.int32), *lines])
     # The lines that were found are sorted.
     place = np.minimum(np.searchsorted(found.matched, every), len(found.matched) - 1)
     group = np.where(found.matched[place] == every, found.kept_of_group[found.group[place]], -1)
-    hits = np.flatnonzero(group == np.repeat(groups, np.diff(ends, prepend=0)))
-    begins = np.concatenate(([0], ends[:-1])).astype(np.int64)
+    hits = np.flatnonzero(group == np.repeat(groups, size))
+    begins = np.cumsum(size) - size
     first: Longs = hits[np.searchsorted(hits, begins)] - begins + 1
     return first

@@ -60,7 +60,7 @@ class RangeMin:
         """The minimum of each span."""
         answer = np.empty(len(spans), np.int32)
         level = np.frexp(spans.hi - spans.lo)[1] - 1
-        for each in np.unique(level).tolist():
+        for each in np.flatnonzero(np.bincount(level)).tolist():
             at = np.flatnonzero(level == each)
             values = self._levels[each]
             answer[at] = np.minimum(values[spans.lo[at]], values[spans.hi[at] - (1 << each)])
