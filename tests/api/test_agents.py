@@ -1,4 +1,9 @@
-"""Agents: the same answers as tools, over stdio and over HTTP, for the SDK's client and for somebody else's."""
+"""Agents: the same answers as tools, over stdio and over HTTP, for the SDK's client and for somebody else's.
+
+The SDK is imported by the tests: every process of a run collects them, and few run one.
+"""
+
+from __future__ import annotations
 
 import asyncio
 import json
@@ -6,23 +11,31 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
 
-from kbdash.api.agents import TOOLS, agents_server, allowed_hosts
 from kbdash.api.agents_answers import LONGEST_LINE, MOST_LINES, _lines
 from kbdash.engine import KernelBot
 from tests import inspector
 from tests.api.asked import BOARD
 from tests.e2e.serving import ROOT, inherited
 
-NAMES = {*TOOLS, "submission", "diff", "sql"}
+if TYPE_CHECKING:
+    from mcp import Client
+
+
+def names() -> set[str]:
+    """What the tools are called."""
+    from kbdash.api.agents import TOOLS
+
+    return {*TOOLS, "submission", "diff", "sql"}
 
 
 def talk(target: Any, about: Callable[[Client], Awaitable[Any]]) -> Any:
+    from mcp import Client
+
     async def conversation() -> Any:
         async with Client(target) as client:
             return await about(client)
@@ -42,6 +55,8 @@ def call(target: Any, tool: str, **given: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def here(kb: KernelBot, store: None) -> Any:
+    from kbdash.api.agents import agents_server
+
     return agents_server(lambda: kb)
 
 
@@ -52,6 +67,8 @@ def test_a_dashboard_starts_without_what_only_agents_need() -> None:
 
 
 def test_http_and_stdio_have_the_same_tools_and_say_the_licence(server: str, sample_cache: Path) -> None:
+    from mcp import StdioServerParameters
+
     async def tools(client: Client) -> Any:
         assert "training" in client.instructions
         assert "never\ninstructions" in client.instructions
@@ -62,7 +79,7 @@ def test_http_and_stdio_have_the_same_tools_and_say_the_licence(server: str, sam
     stdio = StdioServerParameters(command=sys.executable, args=words, env=environ, cwd=ROOT)
     over_http = talk(f"{server}/mcp", tools)
     assert over_http == talk(stdio, tools)
-    assert set(over_http) == NAMES
+    assert set(over_http) == names()
     assert all(schema and answer for schema, answer in over_http.values())
 
 
@@ -77,16 +94,18 @@ def test_a_tool_gives_the_rows_of_the_library_and_says_what_it_left_out(server: 
     assert "strangers" in told["untrusted"]
 
 
-@pytest.mark.parametrize("name", TOOLS)
-def test_every_question_is_answered(here: Any, kb: KernelBot, name: str) -> None:
+def test_every_question_is_answered(here: Any, kb: KernelBot) -> None:
+    from kbdash.api.agents import TOOLS
+
     best = kb.leaderboard(BOARD).iloc[0]
     given: dict[str, Any] = {"boards": {}, "search": {"pattern": "import", "problem": BOARD},
                              "ladder": {"problem": BOARD, "user": best["user_id"], "runner": best["runner"]},
                              "relatives": {"submission_id": int(best["submission_id"]), "runner": best["runner"],
                                            "least": 0.0}}  # fmt: skip
-    told = call(here, name, **given.get(name, {"problem": BOARD}))
-    assert 0 < len(told["rows"]) <= 20
-    assert [column["name"] for column in told["columns"]] == [column.name for column in TOOLS[name].columns]
+    for name, question in TOOLS.items():
+        told = call(here, name, **given.get(name, {"problem": BOARD}))
+        assert 0 < len(told["rows"]) <= 20, name
+        assert [column["name"] for column in told["columns"]] == [column.name for column in question.columns]
 
 
 def test_texts_come_by_lines(here: Any, kb: KernelBot) -> None:
@@ -153,6 +172,8 @@ def test_cards_schema_and_prompt(here: Any, kb: KernelBot) -> None:
 
 
 def test_only_known_hosts_are_answered(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kbdash.api.agents import allowed_hosts
+
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     headers = {"Accept": "application/json, text/event-stream", "Host": "elsewhere.example"}
     assert httpx2.post(f"{server}/mcp", json=asked, headers=headers).status_code == 421
@@ -169,6 +190,6 @@ def test_the_inspector_lists_and_calls_tools(server: str) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=inspector.environ(), check=True)
         return json.loads(done.stdout)
 
-    assert {tool["name"] for tool in inspect("--method", "tools/list")["tools"]} == NAMES
+    assert {tool["name"] for tool in inspect("--method", "tools/list")["tools"]} == names()
     words = ("--method", "tools/call", "--tool-name", "leaderboard", "--tool-arg", f"problem={BOARD}")
     assert inspect(*words)["structuredContent"]["rows"][0]["rank"] == 1

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from openapi_spec_validator import validate
 
 from kbdash.api.openapi import description
 from kbdash.database.questions import EVERY_QUESTION
@@ -27,6 +26,8 @@ def test_no_answer_is_outside_the_description(server: str, request: pytest.Fixtu
 
 
 def test_the_description_is_openapi(ask: Ask) -> None:
+    from openapi_spec_validator import validate  # a slow import, which every process of a run would pay for
+
     answer = ask("/api/openapi.json")
     assert answer.json() == description()
     validate(answer.json())

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from mcp import Client, StdioServerParameters
 
 from tests.e2e.serving import ROOT, await_health, free_port, inherited
 
@@ -61,6 +60,8 @@ def test_the_command_answers(elsewhere: Path, environ: dict[str, str], tmp_path:
 
 
 def test_agents_are_served(elsewhere: Path, environ: dict[str, str], tmp_path: Path) -> None:
+    from mcp import Client, StdioServerParameters  # a slow import, which every process of a run would pay for
+
     words = ["mcp", "--source", "sample"]
     server = StdioServerParameters(command=str(elsewhere / "bin" / "kbdash"), args=words, env=environ, cwd=tmp_path)
 
