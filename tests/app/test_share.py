@@ -2,7 +2,9 @@
 
 import io
 import re
+from collections.abc import Iterator
 from datetime import date
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,6 +18,7 @@ from kbdash.api import address
 from kbdash.database.duck import literal
 from kbdash.database.questions import QUESTIONS
 from kbdash.dataset.config import Settings
+from kbdash.engine import KernelBot
 from kbdash.web import share
 from tests.app.conftest import Open, healthy, opened_engine
 from tests.app.shown import numbers, table, tables
@@ -73,16 +76,22 @@ def opened(app: AppTest, key: str) -> AppTest:
     return app.run()
 
 
-def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
+@pytest.fixture(scope="module")
+def elsewhere(sample_cache: Path) -> Iterator[KernelBot]:
+    """The engine of somebody who is sent a statement."""
+    engine = kbdash.connect(settings=Settings(source="sample", cache=sample_cache))
+    yield engine
+    engine.close()
+
+
+def test_the_sql_shown_gives_what_is_shown(sample: Open, elsewhere: KernelBot) -> None:
     app = sample("nvfp4", problem="nvfp4_group_gemm", runner="B200", to="2026-02-15", top="9")
     app = opened(app, "leaderboard-sql")
     statement = next(block.value for block in app.code if "rank_in(" in block.value)
-    kb = kbdash.connect(settings=Settings.from_env())
-    rows = kb.sql(statement)
+    rows = elsewhere.sql(statement)
     shown = tables(app)[0]
     assert rows["rank"].tolist() == numbers(shown["rank"])
     assert (rows["score"] * 1e6).tolist() == pytest.approx(numbers(shown["score"]), rel=1e-3)
-    kb.close()
 
 
 @pytest.mark.parametrize(
@@ -94,14 +103,12 @@ def test_the_sql_shown_gives_what_is_shown(sample: Open) -> None:
         ("hardware", "rank_in("),
     ],
 )
-def test_every_tab_shows_sql_that_runs(sample: Open, tab: str, question: str) -> None:
+def test_every_tab_shows_sql_that_runs(sample: Open, elsewhere: KernelBot, tab: str, question: str) -> None:
     app = sample("nvfp4", problem="nvfp4_group_gemm", tab=tab)
     assert not app.code, "nothing is made while it is closed"
     app = opened(app, f"{tab}-sql")
-    kb = kbdash.connect(settings=Settings.from_env())
-    assert len(kb.sql(app.code[0].value))
+    assert len(elsewhere.sql(app.code[0].value))
     assert question in app.code[0].value
-    kb.close()
 
 
 @pytest.mark.parametrize(
