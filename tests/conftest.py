@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,14 @@ def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample_folder(sample_cache: Path) -> Path:
     """The eleven files of the sample; nobody writes here."""
     return ensure_sample(sample_cache)
+
+
+def part_of(folder: Path, to: Path, *names: str) -> Path:
+    """A dataset of some of its files: an engine takes a third of the time to open two of them instead of all."""
+    to.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        shutil.copy(folder / name, to)
+    return to
 
 
 @pytest.fixture(scope="session")

@@ -24,9 +24,11 @@ from kbdash.dataset.source import open_source
 from kbdash.deadline import current, held, reading
 from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable, KbdashError, UnknownProblem
+from tests.conftest import part_of
 from tests.hub import LoopbackHub
-from tests.unit.tables import NVFP4, TRIMUL
+from tests.unit.tables import LEGACY, NVFP4, TRIMUL
 
+FILES = (NVFP4, TRIMUL, LEGACY)
 LIMIT = 3.0
 Break = Callable[[LoopbackHub], None]
 SLOW: Mapping[str, Break] = {
@@ -34,6 +36,19 @@ SLOW: Mapping[str, Break] = {
     "silent in the middle": lambda hub: hub.faults.silent_after(100, f"/cdn/*{NVFP4}"),
     "trickling": lambda hub: hub.faults.trickle(f"/cdn/*{NVFP4}", byte_every=0.01),
 }
+
+
+@pytest.fixture(scope="module")
+def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of three competitions."""
+    return part_of(sample_folder, tmp_path_factory.mktemp("dataset"), *FILES)
+
+
+@pytest.fixture
+def hub(folder: Path) -> Iterator[LoopbackHub]:
+    """A Hub with that dataset."""
+    with LoopbackHub(folder) as hub:
+        yield hub
 
 
 @pytest.fixture
@@ -173,7 +188,7 @@ def test_a_busy_machine_is_not_taken_for_a_silent_hub(settings: Settings) -> Non
     database = Database(source, hurried, look_slowly)
     database.wait_until_opened()
     assert {item.competition.slug: item.reason for item in database.competitions() if item.reason} == {}
-    assert len(database.competitions()) == 7
+    assert len(database.competitions()) == len(FILES)
     database.close()
     source.close()
 
@@ -183,22 +198,22 @@ def test_looking_at_what_is_there_asks_nobody(hub: LoopbackHub, settings: Settin
     engine = kbdash.connect(settings=replace(settings, hub_seconds=LIMIT))
     start = time.monotonic()
     for _ in range(100):
-        assert len(engine.competitions) == 7
-        assert len(engine.readable()) == 7
+        assert len(engine.competitions) == len(FILES)
+        assert len(engine.readable()) == len(FILES)
     assert time.monotonic() - start < LIMIT / 2
     engine.close()
 
 
-def test_a_property_sends_no_request(sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_property_sends_no_request(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A failed file is retried by the next question, not by whoever looks at what there is."""
-    engine = kbdash.connect(sample_folder, settings=Settings(cache=tmp_path))
+    engine = kbdash.connect(folder, settings=Settings(cache=tmp_path))
     engine._database.wait_until_opened(60.0)
     attachments, opened = engine._database._attachments, []
     monkeypatch.setattr(attaching, "RETRY_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(attachments, "_flight", lambda entry, **_: opened.append(entry.item.competition.slug))
     engine.mark_unavailable("trimul", DataUnavailable("It failed."))
     assert list(engine.unavailable) == ["trimul"]
-    assert len(engine.competitions) == 7
+    assert len(engine.competitions) == len(FILES)
     assert opened == []
     engine.retry_unavailable()
     with pytest.raises(DataUnavailable, match="It failed"):
@@ -236,7 +251,7 @@ def test_corrupt_bytes_that_stay_are_told_and_heal(
     for _ in range(2):
         with pytest.raises(DataUnavailable, match=TRIMUL):
             engine.leaderboard("trimul")
-    assert engine.leaderboard("fp8_quant").equals(kb.leaderboard("fp8_quant"))
+    assert engine.leaderboard("nvfp4_gemm").equals(kb.leaderboard("nvfp4_gemm"))
     hub.faults.clear()
     monkeypatch.setattr(attaching, "RETRY_AFTER_SECONDS", 0.0)
     end = time.monotonic() + 30
@@ -315,7 +330,7 @@ from kbdash.dataset.config import Settings
 kb = kbdash.connect(sys.argv[1], settings=Settings(cache=Path(sys.argv[2])))
 for problem in ("trimul", "nvfp4_gemm", "amd-fp8-mm"):
     days = sorted({str(at)[:10] for at in kb.leaderboard(problem)["submitted_at"]})
-    for day in days[:: max(1, len(days) // 6)]:
+    for day in days[:: max(1, len(days) // 3)]:
         for board in (kb.leaderboard(problem, until=day), kb.leaderboard(problem, since=day)):
             print(problem, day, csv_text(board))
     exported = table(kb.leaderboard(problem), LEADERBOARD.columns, sample=True)
@@ -324,9 +339,9 @@ print(csv_text(kb.sql("select current_setting('TimeZone') as zone, max(submitted
 """
 
 
-def test_answers_and_exports_are_the_same_in_every_time_zone(sample_folder: Path, tmp_path: Path) -> None:
+def test_answers_and_exports_are_the_same_in_every_time_zone(folder: Path, tmp_path: Path) -> None:
     """Side by side, each process with the clock of its own place."""
-    command = [sys.executable, "-c", ZONED, str(sample_folder)]
+    command = [sys.executable, "-c", ZONED, str(folder)]
     zones = ("UTC", "Asia/Tokyo", "America/Los_Angeles")
     running = [
         subprocess.Popen(
