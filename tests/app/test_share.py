@@ -157,9 +157,10 @@ def test_the_data_link_of_every_view_gives_its_rows(sample: Open, monkeypatch: p
     kb = opened_engine()
     first = str(kb.leaderboard("nvfp4_gemm")["user_id"].iloc[0])
     for page, params in PAGES:
+        before = len(seen)
         app = sample(page, **{name: first if text == "first" else text for name, text in params.items()})
         assert healthy(app)
-        if seen[-1][2] is None:
+        if any(rows is None for *_, rows in seen[before:]):
             listed.append(table(app, "submissions-table")["id"].tolist())
     assert len(seen) >= len(PAGES)
     for question, parameters, frame in seen:

@@ -43,6 +43,7 @@ def test_a_full_disk_is_said_with_what_to_do(tmp_path: Path, monkeypatch: pytest
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(sample, "write_sample", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # where nobody has written the sample before
     with pytest.raises(DataUnavailable, match="No space left on device") as failure:
         kbdash.connect("sample", settings=Settings(cache=tmp_path / "cache"))
     assert "KBDASH_CACHE" in failure.value.advice
