@@ -27,7 +27,7 @@ from kbdash.web.memo import memoise
 
 MOST_PROBLEMS = 500
 MOST_RUNNERS = 8
-SHARES = (15, 10, 13, 5, 8, 17, 5, 8, 7, 8, 8)  # of the width, in percent: one for each column
+SHARES = (14, 9, 13, 5, 8, 19, 5, 8, 7, 8, 8)  # of the width, in percent: one for each column
 SHOWS = {"boards": "Boards", "contested": "Contested", "timeline": "Timeline"}
 
 
