@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -62,8 +63,9 @@ class KernelBot(Questions):
     ) -> None:
         self.source = source
         self._settings = settings
-        super().__init__(Database(source, settings, lambda file: inspect(source.bytes.open(file.name)), connection))
+        # First: it refuses a setting that makes no sense while nothing runs yet.
         self._content = Library(source, settings, lambda slug: self._database.frame("content_rows", competition=slug))
+        super().__init__(Database(source, settings, lambda file: inspect(source.bytes.open(file.name)), connection))
         self._insight = Insight(self._content)
         self._texts = CodeReader(source, settings, self._content)
         self._newer: str | None = None
@@ -319,9 +321,11 @@ def connect(source: str | Path | None = None, settings: Settings | None = None) 
     base = settings or Settings.from_env()
     chosen = base if source is None else base.with_source(str(source))
     connection = WORKERS.submit(prepared_connection)  # meanwhile: it takes about as long as the Hub's first response
-    try:
+    with ExitStack() as unless_opened:
+        # A thread that is still in DuckDB when the process ends would abort it.
+        unless_opened.callback(lambda: connection.result().close())
         opened = open_source(chosen)
-    except BaseException:
-        connection.result().close()  # a thread that is still in DuckDB when the process ends would abort it
-        raise
-    return KernelBot(opened, chosen, connection)
+        unless_opened.callback(opened.close)
+        engine = KernelBot(opened, chosen, connection)
+        unless_opened.pop_all()
+    return engine

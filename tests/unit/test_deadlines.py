@@ -320,6 +320,19 @@ def test_the_process_ends_in_order_while_files_are_read_and_rows_copied(hub: Loo
     assert time.monotonic() - begin < 60
 
 
+def test_the_process_ends_in_order_when_a_setting_is_refused(sample_cache: Path) -> None:
+    """The connection is still made ready then, in a thread of its own."""
+    run = subprocess.run(
+        [sys.executable, "-m", "kbdash", "top", "trimul"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "KBDASH_SOURCE": "sample",
+             "KBDASH_CACHE": str(sample_cache), "KBDASH_CONTENT": "/no/such/folder"},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (3, ""), run.stderr
+    assert run.stderr.splitlines()[0].startswith("KBDASH_CONTENT is /no/such/folder, which is neither")
+    assert len(run.stderr.splitlines()) == 1
+
+
 ZONED = """
 import sys, kbdash
 from pathlib import Path
