@@ -207,13 +207,13 @@ class Library(Stores):
         """The store of a competition with its rows; ContentMissing without one."""
         store = self.fetched(competition)
 
-        def make() -> OpenStore:
+        def make() -> TextRows:
             with store.reading_ahead():
                 rows = self._ask(competition)
-                held = TextRows(rows, store.text_of_row, store.manifest.texts)
-            return OpenStore(store, held)
+                return TextRows(rows, store.text_of_row, store.manifest.texts)
 
-        return store.made(OpenStore, make)
+        # What a store keeps must not lead back to it: then it is freed as soon as nobody uses it.
+        return OpenStore(store, store.made(TextRows, make))
 
     def open_ahead(self, engine: Engine) -> None:
         """Open the stores at hand in the background, each once, so that the first question need not wait for it."""

@@ -19,8 +19,11 @@ from kbdash.errors import DataUnavailable, UnknownProblem
 
 StateName = Literal["built", "building", "fetching", "absent", "off"]
 _DIRECTORY_SECONDS = 5.0
-OPEN_BYTES = 500 << 20
-"""Memory for stores in use; the one that was not used for the longest time is freed first."""
+OPEN_BYTES = 1000 << 20
+"""Memory for stores in use; the one that was not used for the longest time is freed first.
+
+A question about all competitions needs all stores at once: with less room it would open them again every time.
+"""
 
 
 class ContentMissing(DataUnavailable):

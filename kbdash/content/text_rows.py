@@ -89,7 +89,7 @@ class Chosen:
     """Some of the rows, prepared for counting over spans."""
 
     def __init__(self, held: TextRows, mask: Flags) -> None:
-        self.held = held
+        self._bounds = held.bounds  # (not all of `held`, which keeps this)
         self.mask = mask
         text, ids = held.text, held.submission
         # A submission on several runners counts once: its rows are adjacent, and the first chosen one counts.
@@ -113,8 +113,7 @@ class Chosen:
         """The rows that hold the lines; those of one group together."""
         which, runs = use.runs_of(lines)
         first = use.text[runs]
-        bounds = self.held.bounds
-        return united(group[which], bounds[first], bounds[first + use.length[runs]])
+        return united(group[which], self._bounds[first], self._bounds[first + use.length[runs]])
 
 
 def would_rank(rows: pd.DataFrame) -> Longs:

@@ -25,6 +25,7 @@ from kbdash.content.jobs import Opened
 from kbdash.content.questions import ContentMissing
 from kbdash.content.store import Store, find_store
 from kbdash.content.techniques import facets_of
+from kbdash.content.text_rows import Filters
 from kbdash.database.console.content import CONTENT
 from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings
@@ -81,14 +82,30 @@ def test_a_store_that_has_no_room_any_more_is_freed_with_all_that_was_made_of_it
     engine = kbdash.connect(settings=options)
     library = engine._content
     one, other = (library.opened(engine, slug) for slug in (SLUG, "amd-mi300"))
-    assert library.opened(engine, SLUG) is one
+    assert library.opened(engine, SLUG).held is one.held
     library._stores.limit = max(each.store.memory_bytes for each in (one, other))
-    one_was = weakref.ref(one), weakref.ref(one.store), weakref.ref(library._place(SLUG, one, False).scanner)
-    assert library.opened(engine, "amd-mi300") is other  # used last
-    library._stores.get("another", lambda: other.store)
-    del one
+    engine.search("import", competition=SLUG)
+    kept = (one.held, one.held.choose(Filters()), one.store, library._place(SLUG, one, False).scanner)
+    one_was = [weakref.ref(each) for each in kept]
+    assert library.opened(engine, "amd-mi300").held is other.held  # used last
     gc.collect()
-    assert [was() for was in one_was] == [None, None, None]
+    gc.disable()  # megabytes that only wait for it add up with every store that is opened again
+    try:
+        library._stores.get("another", lambda: other.store)
+        del one, kept
+        assert [was() for was in one_was] == [None] * 4
+    finally:
+        gc.enable()
+    engine.close()
+
+
+def test_a_question_about_all_competitions_opens_each_store_once(options: Settings) -> None:
+    engine = kbdash.connect(settings=options)
+    engine.search("import")
+    opened = {slug: engine._content.opened(engine, slug).held for slug in engine._content.at_hand()}
+    assert len(opened) > 1
+    engine.search("return")
+    assert all(engine._content.opened(engine, slug).held is held for slug, held in opened.items())
     engine.close()
 
 
