@@ -31,14 +31,19 @@ class Spans:
 def united(group: Longs, lo: Longs, hi: Longs) -> Spans:
     """The spans as a union: empty ones dropped, overlapping ones of a group merged."""
     full = hi > lo
-    group, lo, hi = group[full].astype(np.int64), lo[full].astype(np.int64), hi[full].astype(np.int64)
+    if not full.all():
+        group, lo, hi = group[full], lo[full], hi[full]
     if not len(group):
-        return Spans(group, lo, hi)
+        return Spans(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
     # With the group as the high digits, one running maximum serves all groups.
     width = int(hi.max()) + 1
-    begin, end = group * width + lo, group * width + hi
-    order = np.argsort(begin, kind="stable")
-    begin, end = begin[order], np.maximum.accumulate(end[order])
+    begin = group.astype(np.int64) * width
+    end = begin + hi
+    begin += lo
+    if (begin[1:] < begin[:-1]).any():
+        order = np.argsort(begin, kind="stable")
+        begin, end = begin[order], end[order]
+    np.maximum.accumulate(end, out=end)
     opens = np.flatnonzero(np.concatenate(([True], begin[1:] > end[:-1])))
     closes = np.concatenate((opens[1:] - 1, [len(begin) - 1]))
     base = begin[opens] // width
