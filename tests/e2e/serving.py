@@ -1,6 +1,8 @@
 """A dashboard in a process of its own, as `streamlit run app.py` starts it."""
 
+import multiprocessing
 import os
+import runpy
 import socket
 import subprocess
 import sys
@@ -8,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from random import SystemRandom
 
@@ -15,25 +18,78 @@ ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 180  # many times what a quiet machine takes
 # Below those that the system gives to whoever connects, so that a port stays free until it is used.
 PORTS = range(20_000, 32_000)
+# What app.py imports, which is most of the processor time of a start: done once for all dashboards of a test process.
+# None of it reads the environment, and the components of the pages are not in it: they register with a running server.
+IMPORTED = [
+    "streamlit.web.cli",
+    "uvicorn",
+    "plotly.graph_objects",
+    "kbdash.api.agents_http",
+    "kbdash.api.preview",
+    "kbdash.api.routes",
+    "kbdash.web.widgets",
+    "kbdash.web.server.middleware",
+]
+
+
+class Dashboard(ForkServerProcess):
+    """A process forked from one that has imported everything; it does what `python -m` does with these words.
+
+    It is asked like a process of subprocess.
+    """
+
+    def __init__(self, words: Sequence[str], environ: Mapping[str, str], log: Path) -> None:
+        multiprocessing.set_forkserver_preload(IMPORTED)
+        super().__init__(target=run_module, args=(list(words), dict(environ), log))
+        self.start()
+
+    def poll(self) -> int | None:
+        """How it ended; None while it runs."""
+        return self.exitcode
+
+    def wait(self, timeout: float) -> None:
+        """Wait for its end, at most this many seconds."""
+        self.join(timeout)
+        if self.exitcode is None:
+            raise TimeoutError(f"still running after {timeout} s")
+
+
+Process = subprocess.Popen[bytes] | Dashboard
+
+
+def run_module(words: list[str], environ: dict[str, str], log: Path) -> None:
+    """Become `python -m` with these words: in the project's folder, with these variables alone, writing to this log."""
+    os.chdir(ROOT)
+    os.environ.clear()
+    os.environ.update(environ)
+    with log.open("a") as output:
+        for descriptor in (1, 2):
+            os.dup2(output.fileno(), descriptor)
+    sys.argv[:] = words
+    runpy.run_module(words[0], run_name="__main__", alter_sys=True)
 
 
 @contextmanager
 def started(
     log: Path, environ: Mapping[str, str], port: int | None = None, *, prefix: Sequence[str] = (), public: bool = False
-) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+) -> Iterator[tuple[str, Process]]:
     """Base address and process of a dashboard with these variables; stopped at the end.
 
     `public` starts it as the container does; `prefix` are words before the command, such as those of prlimit.
     """
     port = port or free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-    command += ["--server.address=127.0.0.1", "--server.headless=true", "--server.fileWatcherType=none"]
+    words = ["streamlit", "run", "app.py", f"--server.port={port}"]
+    words += ["--server.address=127.0.0.1", "--server.headless=true", "--server.fileWatcherType=none"]
     if public:
-        command = [sys.executable, "-m", "kbdash.web.server", "--port", str(port)]
+        words = ["kbdash.web.server", "--port", str(port)]
+    variables = inherited() | dict(environ)
+    process: Process
     with log.open("w") as output:
-        process = subprocess.Popen(
-            [*prefix, *command], cwd=ROOT, env=inherited() | dict(environ), stdout=output, stderr=output
-        )
+        if prefix:
+            command = [*prefix, sys.executable, "-m", *words]
+            process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=output, stderr=output)
+        else:
+            process = Dashboard(words, variables, log)
     try:
         await_health(f"http://127.0.0.1:{port}", process, log)
         yield f"http://127.0.0.1:{port}", process
@@ -55,7 +111,7 @@ def inherited() -> dict[str, str]:
     return kept | {"KBDASH_CONTENT_BUILD": "off"}
 
 
-def await_health(base: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def await_health(base: str, process: Process, log: Path) -> None:
     """Return once the server says it is well; raise when it ended or never does."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:

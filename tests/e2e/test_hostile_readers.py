@@ -6,7 +6,6 @@ import http.client
 import os
 import socket
 import struct
-import subprocess
 import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,16 +27,14 @@ from websockets.typing import Subprotocol
 from benchmarks import readers
 from benchmarks.readers import Reader
 from kbdash.web.server.limits import Limits
-from tests.e2e.serving import started
+from tests.e2e.serving import Process, started
 
 MEGABYTE = 2**20
 T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, sample_cache: Path
-) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def server(tmp_path_factory: pytest.TempPathFactory, sample_cache: Path) -> Iterator[tuple[str, Process]]:
     """A dashboard as the container runs it."""
     environ = {"KBDASH_SOURCE": "sample", "KBDASH_CACHE": str(sample_cache)}
     log = tmp_path_factory.mktemp("hostile") / "app.log"
@@ -121,7 +118,7 @@ async def under(flood: Flood) -> tuple[list[float], list[float]]:
 
 
 @pytest.mark.parametrize("reads", [False, True])
-def test_a_flood_of_runs_does_not_hold_up_others(reads: bool, server: tuple[str, subprocess.Popen[bytes]]) -> None:
+def test_a_flood_of_runs_does_not_hold_up_others(reads: bool, server: tuple[str, Process]) -> None:
     flood = Flood(server[0], reads)
     quiet, loud = run(under(flood))
     # A message may end two runs: one that begins anew ends early.
@@ -131,7 +128,7 @@ def test_a_flood_of_runs_does_not_hold_up_others(reads: bool, server: tuple[str,
     assert sorted(loud)[len(loud) // 2] < 2.0 + 8 * max(quiet), (quiet, loud)
 
 
-def test_uploads_are_refused_and_kept_nowhere(server: tuple[str, subprocess.Popen[bytes]]) -> None:
+def test_uploads_are_refused_and_kept_nowhere(server: tuple[str, Process]) -> None:
     base, process = server
     before = resident(process.pid)
     host = urlsplit(base).netloc
@@ -167,7 +164,7 @@ def half_sent(base: str, size: int) -> socket.socket:
     return link
 
 
-def test_messages_without_an_end_are_bounded(server: tuple[str, subprocess.Popen[bytes]]) -> None:
+def test_messages_without_an_end_are_bounded(server: tuple[str, Process]) -> None:
     base, process = server
     assert held_of_messages(base, process.pid) < 80
     with urlopen(f"{base}/_stcore/health", timeout=5) as answer:
@@ -235,10 +232,10 @@ def test_with_256_file_descriptors_it_says_so_and_recovers(tmp_path: Path, sampl
         assert "Traceback" not in log.read_text()
 
 
-def test_it_stops_within_seconds_under_load(server: tuple[str, subprocess.Popen[bytes]]) -> None:
+def test_it_stops_within_seconds_under_load(server: tuple[str, Process]) -> None:
     """The last one here: the others need the server that this one stops."""
 
-    async def stopped(base: str, process: subprocess.Popen[bytes]) -> float:
+    async def stopped(base: str, process: Process) -> float:
         attackers = [asyncio.create_task(Flood(base, reads=True).attack()) for _ in range(5)]
         await asyncio.sleep(3)
         begin = time.monotonic()
