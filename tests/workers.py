@@ -1,6 +1,7 @@
 """How the tests are shared among processes: which go together, and which go first."""
 
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 FOLDERS = ("e2e", "app", "api", "js", "content", "unit")
 # Files whose tests share something dear (a container, a server over another dataset, a page with Plotly in it).
@@ -68,10 +69,21 @@ SLOW = (
 
 
 class Sharing(LoadScopeScheduling):  # type: ignore[misc]
-    """A file goes to one worker as a whole, because of its fixtures; tests in the browser go one by one."""
+    """A file goes to one worker as a whole, because of its fixtures; tests in the browser go one by one.
+
+    Half of the workers begin with the browser, the others with all else: each that opens one pays for a dashboard too,
+    and for scripts that it has to compile. Who has nothing else left helps.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         return scope(nodeid)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if node not in self.nodes[: (len(self.nodes) + 1) // 2]:
+            without = next((group for group in self.workqueue if not in_browser(group)), None)
+            if without is not None:
+                self.workqueue.move_to_end(without, last=False)
+        super()._assign_work_unit(node)
 
 
 def scope(nodeid: str) -> str:
@@ -81,6 +93,11 @@ def scope(nodeid: str) -> str:
     if folder == "e2e" and file not in TOGETHER:
         return nodeid
     return next(("+".join(files) for files in SERVED if f"{folder}/{file}" in files), path)
+
+
+def in_browser(group: str) -> bool:
+    """Whether the tests of this group open pages of a dashboard."""
+    return "/e2e/" in group.partition("::")[0]
 
 
 def turn(folder: str, file: str) -> tuple[int, int]:
