@@ -44,14 +44,20 @@ class Container:
                 self._words(self.image.command), stdout=output, stderr=subprocess.STDOUT, **self._settings()
             )
         deadline = time.monotonic() + PATIENCE
-        while not self.healthy():
+        while not (self.listens() and self.healthy()):
             assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.2)
 
     def stop(self) -> int:
         """Exit code after the signal that `docker stop` sends."""
         self.process.terminate()
         return self.process.wait(PATIENCE)
+
+    def listens(self) -> bool:
+        """Whether the port is open; a health check is a process of its own, too dear to ask again and again."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def healthy(self) -> bool:
         """What the health check of the image finds."""
