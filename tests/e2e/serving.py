@@ -18,18 +18,6 @@ ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 180  # many times what a quiet machine takes
 # Below those that the system gives to whoever connects, so that a port stays free until it is used.
 PORTS = range(20_000, 32_000)
-# What app.py imports, which is most of the processor time of a start: done once for all dashboards of a test process.
-# None of it reads the environment, and the components of the pages are not in it: they register with a running server.
-IMPORTED = [
-    "streamlit.web.cli",
-    "uvicorn",
-    "plotly.graph_objects",
-    "kbdash.api.agents_http",
-    "kbdash.api.preview",
-    "kbdash.api.routes",
-    "kbdash.web.widgets",
-    "kbdash.web.server.middleware",
-]
 
 
 class Dashboard(ForkServerProcess):
@@ -39,7 +27,7 @@ class Dashboard(ForkServerProcess):
     """
 
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], log: Path) -> None:
-        multiprocessing.set_forkserver_preload(IMPORTED)
+        multiprocessing.set_forkserver_preload(["tests.e2e.imported"])
         super().__init__(target=run_module, args=(list(words), dict(environ), log))
         self.start()
 
