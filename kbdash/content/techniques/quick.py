@@ -25,6 +25,7 @@ _THREADS = 2
 _SAMPLE = 2000
 _MOST_COMMON = 8
 _COMMON_SHARE = 0.01
+_MANY = 1000  # lines; in fewer, finding out what is common takes longer than it saves
 _FEW = 24  # lines, for which a loop is faster than an array
 _STEP = np.zeros(256, np.int8)
 _STEP[list(b"([{")], _STEP[list(b")]}")] = 1, -1
@@ -137,10 +138,7 @@ class _Zone:
         self.loud = self.code = self.more = b""
         self.next = memoryview(b"").cast("i")
         bits = dict(rules.expressions(zone))
-        sample = lines.take(pa.array(np.linspace(0, len(lines) - 1, min(len(lines), _SAMPLE)).astype(np.int64)))
-        shares = {each: float(_holding(sample, each).mean()) if len(sample) else 0.0 for each in bits}
-        often = sorted(bits, key=shares.__getitem__)[-_MOST_COMMON:]
-        self._common = [each for each in often if shares[each] > _COMMON_SHARE]
+        self._common = _common(lines, list(bits)) if len(lines) >= _MANY else []
         self._rare = alternatives([each for each in bits if each not in self._common])
         self._meaning = [
             _together(bits[each] for place, each in enumerate(self._common) if number >> place & 1)
@@ -169,6 +167,14 @@ class _Zone:
         if last - first < _FEW:
             return self._meaning[reduce(or_, self.code[first:last])]
         return self._meaning[int(np.bitwise_or.reduce(np.frombuffer(self.code, np.uint8)[first:last]))]
+
+
+def _common(lines: pa.Array, expressions: list[str]) -> list[str]:
+    """The few expressions that match most often, judged by a sample of the lines."""
+    sample = lines.take(pa.array(np.linspace(0, len(lines) - 1, min(len(lines), _SAMPLE)).astype(np.int64)))
+    shares = {each: float(_holding(sample, each).mean()) for each in expressions}
+    often = sorted(expressions, key=shares.__getitem__)[-_MOST_COMMON:]
+    return [each for each in often if shares[each] > _COMMON_SHARE]
 
 
 def _without_comments(lines: pa.Array, zone: str, loud: Flags) -> pa.Array:
