@@ -1,6 +1,7 @@
 """Answers are shared by all readers without a copy: no page may change one."""
 
 import pickle
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ from pandas.testing import assert_frame_equal
 from kbdash.engine import KernelBot
 from kbdash.view import TABS
 from kbdash.web import answers, memo
-from tests.app.conftest import Open, healthy
+from tests.app.conftest import healthy, open_app
 
 VIEWS: list[dict[str, str]] = [
     {"page": ""},
@@ -22,35 +23,41 @@ VIEWS: list[dict[str, str]] = [
 ]
 
 
-@pytest.fixture
-def given_answers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, bytes]]:
-    """Every answer given from now on, with what it was at the time."""
-    given: list[tuple[Any, bytes]] = []
-    ask = answers._answer
+@dataclass
+class Seen:
+    """What was asked and kept after every view was seen once, and after it was seen twice."""
+
+    given: list[tuple[Any, bytes]] = field(default_factory=list)  # every answer, with what it was at the time
+    asked_and_kept: list[tuple[int, int]] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def seen(shared_sample: None) -> Seen:
+    """Every view of the sample, seen twice by readers who know nothing before."""
+    ask, visits = answers._answer, Seen()
 
     def noted(kb: KernelBot, *question: Any) -> Any:
         answer = ask(kb, *question)
-        given.append((answer, pickle.dumps(answer)))
+        visits.given.append((answer, pickle.dumps(answer)))
         return answer
 
     memo.shared.clear()
-    monkeypatch.setattr(answers, "_answer", noted)
-    return given
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answers, "_answer", noted)
+        for _ in range(2):
+            for view in VIEWS:
+                assert healthy(open_app(**view)), view
+            visits.asked_and_kept.append((len(visits.given), len(memo.shared)))
+    return visits
 
 
-def test_pages_leave_shared_answers_as_they_were(sample: Open, given_answers: list[tuple[Any, bytes]]) -> None:
-    for view in (*VIEWS, *VIEWS):
-        assert healthy(sample(**view)), view
-    frames = [(answer, was) for answer, was in given_answers if isinstance(answer, pd.DataFrame)]
+def test_pages_leave_shared_answers_as_they_were(seen: Seen) -> None:
+    frames = [(answer, was) for answer, was in seen.given if isinstance(answer, pd.DataFrame)]
     assert len(frames) > 20
     for frame, was in frames:
         assert_frame_equal(frame, pickle.loads(was))
 
 
-def test_a_page_seen_before_asks_and_makes_nothing(sample: Open, given_answers: list[tuple[Any, bytes]]) -> None:
-    for view in VIEWS:
-        sample(**view)
-    asked, kept = len(given_answers), len(memo.shared)
-    for view in VIEWS:
-        assert healthy(sample(**view)), view
-    assert (len(given_answers), len(memo.shared)) == (asked, kept)
+def test_a_page_seen_before_asks_and_makes_nothing(seen: Seen) -> None:
+    once, twice = seen.asked_and_kept
+    assert once == twice
