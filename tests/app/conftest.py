@@ -10,8 +10,17 @@ from streamlit.testing.v1 import AppTest
 
 from kbdash.engine import KernelBot
 from kbdash.web import engines, session
+from tests.conftest import part_of
+from tests.hub import LoopbackHub
 from tests.stock import stock
 
+# A flat file of each size: an engine opens them in half of the time that it takes for all.
+FEW = (
+    "nvidia_nvfp4_submissions.parquet",
+    "trimul_submissions.parquet",
+    "helion_b200_nebius_submissions.parquet",
+    "linalg_submissions.parquet",
+)
 MAIN = Path(__file__).resolve().parents[2] / "kbdash" / "main.py"
 Open = Callable[..., AppTest]
 
@@ -29,6 +38,19 @@ def scanned_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
         yield
+
+
+@pytest.fixture(scope="session")
+def few_files(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some files of the sample; nobody writes here."""
+    return part_of(sample_folder, tmp_path_factory.mktemp("few"), *FEW)
+
+
+@pytest.fixture
+def hub(few_files: Path) -> Iterator[LoopbackHub]:
+    """A Hub with these files, of one test alone."""
+    with LoopbackHub(few_files) as hub:
+        yield hub
 
 
 @pytest.fixture

@@ -18,9 +18,10 @@ from streamlit.testing.v1 import AppTest
 
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot
-from kbdash.web import memo
+from kbdash.web import engines, memo
 from tests.app.conftest import healthy, open_app, opened_engine, words
 from tests.app.shown import table, tables
+from tests.conftest import part_of
 from tests.hub import LoopbackHub
 
 BROKEN = "nvidia_nvfp4_submissions.parquet"
@@ -139,10 +140,7 @@ def read(hub: LoopbackHub) -> bytes:
 @pytest.fixture(scope="module")
 def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dataset of three competitions, of which one will break."""
-    made = tmp_path_factory.mktemp("dataset")
-    for name in (BROKEN, *WHOLE):
-        (made / name).write_bytes((sample_folder / name).read_bytes())
-    return made
+    return part_of(sample_folder, tmp_path_factory.mktemp("dataset"), BROKEN, *WHOLE)
 
 
 @pytest.fixture
@@ -220,6 +218,7 @@ def test_a_fault_of_the_dataset(
         return
     with environment.context() as patch:
         wait_for_the_hub(patch, HURRIED if fault.name == "hang" else PATIENT)
+        patch.setattr(engines, "REOPEN_SECONDS", 600.0)  # readers who come one after the other share the failure
         shown = {page: open_app(**link) for page, link in pages.items()}
     for page, app in shown.items():
         assert fault.says in plain(app), page
