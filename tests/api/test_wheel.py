@@ -3,12 +3,19 @@
 import asyncio
 import subprocess
 import sys
+import zipfile
+from email.parser import Parser
+from hashlib import sha256
 from pathlib import Path
 
 import httpx2
 import pytest
+from filelock import FileLock
+from platformdirs import user_cache_path
 
 from tests.e2e.serving import ROOT, await_health, free_port, inherited
+
+UV = (sys.executable, "-m", "uv")
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +29,37 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty environment into which the wheel is installed with all that it names, from the cache of uv if it can."""
+    """An empty environment into which the wheel is installed, with all that it names and nothing else."""
     home = tmp_path_factory.mktemp("elsewhere") / "venv"
-    uv = [sys.executable, "-m", "uv"]
-    subprocess.run([*uv, "venv", "-q", str(home)], check=True)
-    words = ["-q", "--python", str(home / "bin" / "python"), "-c", str(ROOT / "requirements.txt"), str(wheel)]
-    if subprocess.run([*uv, "pip", "install", "--offline", *words], check=False, capture_output=True).returncode:
-        subprocess.run([*uv, "pip", "install", *words], check=True)
+    subprocess.run([*UV, "venv", "-q", str(home)], check=True)
+    words = ["-q", "--python", str(home / "bin" / "python"), "--offline", "--no-deps", str(wheel)]
+    subprocess.run([*UV, "pip", "install", *words], check=True)
+    (packages(home) / "named.pth").write_text(f"{packages(named_packages(wheel))}\n")
     return home
+
+
+def named_packages(wheel: Path) -> Path:
+    """An environment with what the wheel names, and nothing else: installed, and compiled by its first user, once."""
+    [metadata] = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    names = Parser().parsestr(zipfile.ZipFile(wheel).read(metadata).decode()).get_all("Requires-Dist", [])
+    pins = ROOT / "requirements.txt"
+    key = sha256(repr((sys.version, names, pins.read_text())).encode()).hexdigest()[:16]
+    home = user_cache_path("kbdash-tests", ensure_exists=True) / f"wheel-{key}"
+    with FileLock(f"{home}.lock"):
+        if not (home / "done").exists():
+            subprocess.run([*UV, "venv", "-q", "--clear", str(home)], check=True)
+            words = ["-q", "--python", str(home / "bin" / "python"), "-c", str(pins), *names]
+            install = [*UV, "pip", "install"]
+            if subprocess.run([*install, "--offline", *words], check=False, capture_output=True).returncode:
+                subprocess.run([*install, *words], check=True)
+            (home / "done").touch()
+    return home
+
+
+def packages(home: Path) -> Path:
+    """The folder of the packages of an environment."""
+    [found] = home.glob("lib/python*/site-packages")
+    return found
 
 
 @pytest.fixture
