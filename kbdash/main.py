@@ -22,10 +22,10 @@ def _page(kb: KernelBot) -> None:
     menu = state.remember("menu", kb.competitions, registry.sections)
     pages = registry.by_path(menu)
     page = st.navigation(menu, position="top")
-    layout.configure(page.url_path, kb.competitions)
     state.register(pages, page.url_path)
     if page.url_path == "" and (target := view.forward(state.params(), tuple(pages))):
         st.switch_page(pages[target[0]], query_params=target[1])
+    layout.configure(page.url_path, kb.competitions)
     layout.banner(kb)
     with widgets.boundary():
         page.run()
