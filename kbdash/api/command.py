@@ -31,10 +31,22 @@ INTERRUPTED = 130
 SHELLS = ("bash", "zsh", "fish")
 SHORT_NAMES = {"problems": "boards", "leaderboard": "top"}
 """Short names of the questions asked most."""
+BY_COMMAND = {SHORT_NAMES.get(name, name.replace("_", "-")): question for name, question in EVERY_QUESTION.items()}
+"""Questions by the name of their command."""
 
 
 class Program(click.Group):
     """The commands; a closed pipe is not a failure: its reader has read enough."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands, in order."""
+        return sorted({*super().list_commands(ctx), *BY_COMMAND})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name; that of a question is made when asked for: all of them take a tenth of a start."""
+        if cmd_name in BY_COMMAND and cmd_name not in self.commands:
+            self.add_command(question_command(BY_COMMAND[cmd_name], cmd_name))
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command and flush its output."""
@@ -235,7 +247,3 @@ def completion(shell: str) -> None:
     known = get_completion_class(shell)
     if known is not None:
         click.echo(known(program, {}, "kbdash", "_KBDASH_COMPLETE").source())
-
-
-for _question in EVERY_QUESTION.values():
-    program.add_command(question_command(_question, SHORT_NAMES.get(_question.name, _question.name.replace("_", "-"))))

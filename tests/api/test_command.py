@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pandas as pd
 import pytest
 
@@ -56,9 +57,12 @@ def typed(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyP
 def test_there_is_a_command_for_every_question_and_those_that_do_more() -> None:
     questions = {SHORT_NAMES.get(name, name.replace("_", "-")) for name in EVERY_QUESTION}
     more = {"serve", "code", "diff", "sql", "dump", "content", "deploy", "mcp", "completion"}
-    assert set(program.commands) == questions | more
+    context = click.Context(program)
+    assert set(program.list_commands(context)) == questions | more
     for name in questions | {"sql"}:
-        options = {word for parameter in program.commands[name].params for word in parameter.opts}
+        command = program.get_command(context, name)
+        assert command is not None
+        options = {word for parameter in command.params for word in parameter.opts}
         assert {"--source", "--format", "-o"} <= options, name
 
 
