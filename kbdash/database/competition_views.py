@@ -111,17 +111,35 @@ def slug_in(view: str) -> str:
 
 def rule_views(slug: str) -> Iterator[str]:
     """The SQL of the views over a competition that the ranking rule reads."""
-    for what, macro in (("judged", "judging"), ("tallies", "tally"), ("tries", "tally")):
-        yield f"create or replace view {view_of(what, slug)} as from {macro}({quoted(slug)})"
+    yield f"{_judged(slug)} judging({quoted(slug)})"
+    yield from _tally_views(slug)
+
+
+def empty_rule_views() -> Iterator[str]:
+    """The SQL of the same over no rows: the judged ones are a table, which DuckDB binds in a tenth of the time."""
+    yield f"create or replace table {view_of('judged', EMPTY)} as from judging({quoted(EMPTY)})"
+    yield from _tally_views(EMPTY)
 
 
 def views_ahead(slug: str) -> Iterator[str]:
     """The SQL of the views of a competition before its file is there: without rows, and with the same columns.
 
-    DuckDB binds each view when it is made, which takes longer over a file. Then only the view over the file is made.
+    DuckDB binds each view when it is made, with all that it reads, which takes longer over a file. Then only the view
+    over the file is made. For the same reason the rule itself comes last: tallies are made over an empty table.
     """
     yield f"create view {view_of('submissions', slug)} as from {view_of('submissions', EMPTY)}"
-    yield from rule_views(slug)
+    yield f"{_judged(slug)} {view_of('judged', EMPTY)}"
+    yield from _tally_views(slug)
+    yield f"{_judged(slug)} judging({quoted(slug)})"
+
+
+def _judged(slug: str) -> str:
+    return f"create or replace view {view_of('judged', slug)} as from"
+
+
+def _tally_views(slug: str) -> Iterator[str]:
+    for what in ("tallies", "tries"):
+        yield f"create or replace view {view_of(what, slug)} as from tally({quoted(slug)})"
 
 
 def branches(competitions: Sequence[Competition]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import duckdb
 
-from kbdash.database.competition_views import EMPTY, no_runs, no_shapes, rule_views, sql_text, view_of
+from kbdash.database.competition_views import EMPTY, empty_rule_views, no_runs, no_shapes, sql_text, view_of
 from kbdash.database.duck import fresh_connection, literal
 from kbdash.dataset import catalog
 from kbdash.dataset.model import Board, FlagCase
@@ -42,7 +42,7 @@ def rule_statements(boards: Sequence[Board], reported: Sequence[FlagCase]) -> It
     yield f"create or replace table {view_of('submissions', EMPTY)} as from submissions"
     yield no_shapes()
     yield sql_text("ranking")
-    yield from rule_views(EMPTY)
+    yield from empty_rule_views()
 
 
 def _reports(reported: Sequence[FlagCase]) -> Iterator[str]:
