@@ -215,10 +215,12 @@ def _shape_list(run_result: str) -> str:
         known = (str(shape), field) in fields
         return f"try_cast(run_result['benchmark.{shape}.{field}'] as {kind})" if known else f"null::{kind}"
 
+    def time(shape: int, field: str) -> str:
+        return f"{field}_ns: possible_ns({value(shape, field, 'double')})"
+
     structs = [
-        f"{{shape: {shape}, spec: {value(shape, 'spec', 'varchar')}, mean_ns: {value(shape, 'mean', 'double')}, "
-        f"best_ns: {value(shape, 'best', 'double')}, worst_ns: {value(shape, 'worst', 'double')}, "
-        f"std_ns: {value(shape, 'std', 'double')}, runs: {value(shape, 'runs', 'bigint')}}}"
+        f"{{shape: {shape}, spec: {value(shape, 'spec', 'varchar')}, {time(shape, 'mean')}, {time(shape, 'best')}, "
+        f"{time(shape, 'worst')}, {time(shape, 'std')}, runs: {value(shape, 'runs', 'bigint')}}}"
         for shape in sorted({int(number) for number, _ in fields})
     ]
     return f"[{', '.join(structs)}]" if structs else f"[{_NO_SHAPE}]"

@@ -12,9 +12,10 @@ from kbdash.web import card, session, state, widgets
 from kbdash.web.escape import markdown
 
 RULE = """
-A row counts when it is a ranked run (`mode = leaderboard`) that passed with a finite score above zero. For each
-problem and runner every user has one row: their lowest score; ties inside a user go to the earliest submission,
-then to the lowest id. Users are ranked by that score. Equal scores share a rank and the next rank is skipped.
+A row counts when it is a ranked run (`mode = leaderboard`) that passed with a finite score above zero; a score of
+thirty years or more is infinite, so no time. For each problem and runner every user has one row: their lowest score;
+ties inside a user go to the earliest submission, then to the lowest id. Users are ranked by that score. Equal scores
+share a rank and the next rank is skipped.
 
 Nothing is hidden. A time under 100 ns is impossible (no kernel launch is that fast) and ranks after all others. A
 time below a heuristic floor, or one publicly reported not to measure what it claims, keeps its rank and carries a

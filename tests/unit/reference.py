@@ -33,6 +33,7 @@ NEWS = "GPU MODE news of 2026-03-09"
 REPORTS = [(730, 506336, None, "reported", REPORTED, NEWS), (730, 506188, None, "reported", REPORTED, NEWS)]
 """Board, submission, machine (None: all), kind, reason and source of what is known of single submissions."""
 LONGEST = 500
+LONGEST_RUN = 1e9
 FIRST_TIME, LAST_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 LEGACY_BOARDS = {
     398: ("amd-identity", "MI300"),
@@ -165,7 +166,11 @@ def read(path: Path) -> list[Row]:
         flat = enumerate(file.read(columns=sorted(wanted)).to_pylist())
         return [_flat(number, row) for number, row in flat if row["submission_id"] is not None]
     runs = file.read(columns=sorted(wanted | {"run_mode", "run_passed", "run_score", "run_system_info"})).to_pylist()
-    told = [(number, run) for number, run in enumerate(runs) if run["submission_id"] is not None]
+    told = [
+        (number, run | {"run_score": as_score(run["run_score"])})
+        for number, run in enumerate(runs)
+        if run["submission_id"] is not None
+    ]
     by_submission = grouped(told, lambda run: (run[1]["submission_id"], _legacy_runner(run[1])))
     return [_legacy(runner, group) for (_, runner), group in by_submission.items()]
 
@@ -182,7 +187,7 @@ def _flat(number: int, row: dict[str, Any]) -> Row:
         at=possible(row["submission_time"]),
         mode=row["mode"],
         passed=row["passed"],
-        score=row["score"],
+        score=as_score(row["score"]),
         runner=short(row["runner"]),
         status=short(row.get("status")),
         file_name=short(row.get("file_name")),
@@ -199,6 +204,11 @@ def short(text: Any) -> Any:
 def possible(at: datetime | None) -> datetime | None:
     """A time at which something can have been submitted."""
     return at if at is not None and FIRST_TIME <= at < LAST_TIME else None
+
+
+def as_score(seconds: float | None) -> float | None:
+    """A score; what no run can take is infinity of its sign."""
+    return seconds if seconds is None or not abs(seconds) >= LONGEST_RUN else math.copysign(math.inf, seconds)
 
 
 def _legacy_runner(run: dict[str, Any]) -> str | None:
@@ -244,7 +254,7 @@ def ranked_runs(path: Path, problem: str, runner: str | None) -> list[tuple[int,
     """The ranked runs of a board of a legacy file: place in the file, run and runner."""
     found = []
     for number, run in enumerate(pq.read_table(path).to_pylist()):
-        own, score = _legacy_runner(run), run["run_score"] or 0.0
+        own, score = _legacy_runner(run), as_score(run["run_score"]) or 0.0
         is_ranked = run["run_mode"] == "leaderboard" and run["run_passed"] and math.isfinite(score) and score > 0
         board = LEGACY_BOARDS.get(run["leaderboard_id"], (f"board-{run['leaderboard_id']}",))[0]
         if is_ranked and run["submission_id"] is not None and board == problem and runner in (None, own):

@@ -283,5 +283,9 @@ def timing(told: dict[str, str], shape: int) -> dict[str, Any]:
         except (KeyError, TypeError, ValueError):
             return None
 
-    named = {f"{field}_ns": number(field) for field in ("mean", "best", "worst", "std")}
+    def time(field: str) -> float | None:
+        value = number(field)
+        return value if value is not None and abs(value) < 1e9 * reference.LONGEST_RUN else None
+
+    named = {f"{field}_ns": time(field) for field in ("mean", "best", "worst", "std")}
     return {"shape": shape, "spec": told.get(f"benchmark.{shape}.spec")} | named | {"runs": number("runs")}

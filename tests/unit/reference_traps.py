@@ -132,6 +132,9 @@ def special_rows() -> list[dict[str, Any]]:
         # The edges of what a time may be.
         *(row(4300 + n, "7", leaderboard_id=901, problem_name="ages", score=score, submission_time=at)
           for n, (score, at) in enumerate(AGES.items())),
+        # The edges of what a score may be.
+        *(row(4370 + n, str(n), leaderboard_id=907, problem_name="scores", score=score)
+          for n, score in enumerate((1e9, math.nextafter(1e9, 0), -1e9, math.nextafter(-1e9, 0), 1e303, 2e-5))),
         # Names that differ in one letter's case alone, the one that sorts first as it is written before the other.
         *(row(4350 + n, user, leaderboard_id=906, problem_name=CASED, score=(4 - n) * 1e-5,
               submission_time=MIDNIGHT + n * HOUR) for n, user in enumerate(("9", "7", "43"))),
@@ -251,7 +254,8 @@ def legacy_runs() -> Iterator[dict[str, Any]]:
 
 def noisy_runs() -> Iterator[dict[str, Any]]:
     """Runs that log one shape in several sizes, without any noise, and with means and deviations that none can have."""
-    told = (("z: 1", 900, "0"), ("z: 1", 400, "0.5"), ("a: 1", "0.5", "0.25"), ("m: 0", 0, "5"), ("m: 0", 700, "-7"))
+    told = (("z: 1", 900, "0"), ("z: 1", 400, "0.5"), ("a: 1", "0.5", "0.25"), ("m: 0", 0, "5"), ("m: 0", 700, "-7"),
+            ("m: 0", "1e18", "5"), ("m: 0", "900000000000000000", "9e17"), ("m: 0", "-1e303", "5"))  # fmt: skip
     for number, (spec, mean, std) in enumerate(told):
         other = {"benchmark.1.spec": "m: 1", "benchmark.1.mean": "600", "benchmark.1.std": "6"}
         result = other | {"benchmark.0.spec": spec, "benchmark.0.mean": str(mean), "benchmark.0.std": std}

@@ -5,6 +5,7 @@ every page's questions about it are answered. Whatever is found next becomes a r
 """
 
 import json
+import math
 import os
 import struct
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kbdash
+from kbdash.charts.named import CHARTS
 from kbdash.database.connection import Database
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile
@@ -243,6 +245,21 @@ def test_scores_of_any_type_are_the_numbers_they_say(
     write_flat(rows, folder / ODD, typed("score", kind))
     board = opened().leaderboard("fft")["score"]
     assert (board.dtype, board.tolist()) == ("float64", scores)
+
+
+@pytest.mark.filterwarnings("error:overflow")
+def test_a_score_that_no_run_can_have_is_no_time_anywhere(folder: Path, opened: Callable[[], KernelBot]) -> None:
+    """In the unit of the others, or as their ratio, it would overflow."""
+    scores = [2e-5, 1e303, 3e-5, -1e303, 1e9]
+    write_flat([ROW | {"submission_id": n, "user_id": str(n), "score": s} for n, s in enumerate(scores)], folder / ODD)
+    engine = opened()
+    known = [2e-5, math.inf, 3e-5, -math.inf, math.inf]
+    assert engine.leaderboard("fft")["score"].tolist() == [2e-5, 3e-5]
+    assert engine.submissions("fft", sort="submission_id", descending=False).rows["score"].tolist() == known
+    asked = "select score from submissions where competition = 'spring' order by submission_id"
+    assert engine.sql(asked)["score"].tolist() == known
+    for name in CHARTS:
+        engine.chart(name, "fft", users=["0"], span="all")
 
 
 def test_long_texts_are_cut_and_stay_apart(folder: Path, opened: Callable[[], KernelBot]) -> None:

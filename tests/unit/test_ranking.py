@@ -27,7 +27,7 @@ SCORES = (
     *(1e-5, 2e-5, 3e-5) * 5, math.nextafter(1e-5, 1), 8.85,
     8.27e-06, math.nextafter(8.27e-06, 0), 1.203e-05, math.nextafter(1.203e-05, 0), 4.2e-06,
     1e-7, math.nextafter(1e-7, 0), math.nextafter(1e-7, 0), 4.6e-25, 5e-324,
-    None, math.nan, math.inf, -math.inf, 0.0, -0.0, -1e-5,
+    None, math.nan, math.inf, -math.inf, 0.0, -0.0, -1e-5, 1e303,
 )  # fmt: skip
 NOON = datetime(2025, 12, 20, 12, tzinfo=UTC)
 MIDNIGHT = datetime(2025, 12, 21, tzinfo=UTC)

@@ -28,7 +28,7 @@ _GLOSSARY = (
     Column("submitted_at", "time", "when it was submitted", "UTC"),
     Column("status", "text", "how it ended"),
     Column("mode", "text", "the furthest stage it reached; leaderboard means a ranked run"),
-    Column("score", "number", "measured time; lower is better", "seconds"),
+    Column("score", "number", "measured time; lower is better; 30 years and more are infinite, so no time", "seconds"),
     Column("counts", "switch", "whether it is a ranked run that passed with a finite time above zero"),
     Column("impossible", "switch", "whether the time is under 100 ns, which no launch reaches"),
     Column("flags", "text", "what speaks against the time, in words; empty when nothing does"),

@@ -16,7 +16,7 @@ select
     short_text(status) as status,
     short_text(mode) as mode,
     passed::boolean as passed,
-    try_cast(score as double) as score,
+    possible_score(try_cast(score as double)) as score,
     short_text(runner) as runner
 from read_parquet({location}, file_row_number = true)
 -- Without an id (or with one beyond 64 bits) a submission could not be asked for.
