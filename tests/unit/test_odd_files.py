@@ -8,8 +8,9 @@ import json
 import math
 import os
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
 from kbdash.errors import CorruptData, DataUnavailable, KbdashError, UnsafeFile
-from tests.unit.tables import FLAT, LEGACY, RUNS, TRIMUL, write_flat
+from tests.unit.tables import FLAT, LEGACY, RUNS, TRIMUL, write_flat, write_runs
 
 ROW = {"submission_id": 1, "leaderboard_id": 9000, "problem_name": "fft", "user_id": "7", "user_name": "ann",
        "code_id": 1, "file_name": "a.py", "status": "succeeded", "score": 1e-3, "passed": True, "mode": "leaderboard",
@@ -50,8 +51,10 @@ def flat(schema: pa.Schema = FLAT, **values: Any) -> Make:
     return lambda path: write_flat(rows, path, schema)
 
 
-def typed(column: str, kind: pa.DataType) -> pa.Schema:
-    return FLAT.set(FLAT.get_field_index(column), pa.field(column, kind))
+def typed(columns: str | Collection[str], kind: pa.DataType, schema: pa.Schema = FLAT) -> pa.Schema:
+    """The schema with another type for one column or several."""
+    names = (columns,) if isinstance(columns, str) else columns
+    return pa.schema([field.with_type(kind) if field.name in names else field for field in schema])
 
 
 def one_time(value: int, unit: str = "us") -> Make:
@@ -74,6 +77,13 @@ def legacy_without_gpu(path: Path) -> None:
         RUNS.get_field_index("run_system_info"), pa.field("run_system_info", pa.struct([("cpu", pa.string())]))
     )
     pq.write_table(pa.Table.from_pylist([{"submission_id": 1, "leaderboard_id": 399}], schema=schema), path)
+
+
+def legacy_with_large_ids(path: Path) -> None:
+    ids = {"leaderboard_id": 2**64 - 1, "code_id": 2**64 - 1, "user_id": 2**64 - 1}
+    ran = {"submission_time": datetime(2025, 6, 1), "run_mode": "leaderboard", "run_passed": True, "run_score": 1e-3}
+    rows = [ids | ran | {"submission_id": number} for number in (1, 2**64 - 1)]
+    write_runs(rows, path, typed((*ids, "submission_id"), pa.uint64(), RUNS))
 
 
 def big_dictionary(path: Path) -> None:
@@ -111,7 +121,10 @@ ODD_FILES: Mapping[str, Odd] = {
         flat(FLAT.append(pa.field("file_row_number", pa.int64())), file_row_number=3), "a column file_row_number"
     ),
     "legacy without gpu": Odd(legacy_without_gpu, "does not tell the gpu", LEGACY),
-    "ids past bigint": Odd(flat(typed("code_id", pa.uint64()), code_id=2**64 - 1)),
+    "ids past bigint": Odd(
+        flat(typed(("code_id", "leaderboard_id"), pa.uint64()), code_id=2**64 - 1, leaderboard_id=2**64 - 1)
+    ),
+    "ids past bigint in a legacy file": Odd(legacy_with_large_ids, None, LEGACY),
     "submission ids past bigint": Odd(
         lambda path: write_flat(
             [ROW | {"submission_id": number} for number in (1, 2**64 - 1)], path, typed("submission_id", pa.uint64())
