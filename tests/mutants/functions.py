@@ -28,6 +28,7 @@ class Swap:
         return any(True for _ in self._functions())
 
     def _functions(self) -> Iterator[FunctionType]:
+        gc.unfreeze()  # the tests are frozen once they are collected, and what is frozen is not listed
         for each in gc.get_objects():
             if isinstance(each, FunctionType) and each.__code__ == self.loaded:
                 yield each

@@ -1,8 +1,10 @@
 """The tool behind `make mutants`: it changes one thing at a time, and the forked process sees the change."""
 
+import gc
 import pickle
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from tests import workers
 from tests.mutants import runs, seen
 from tests.mutants.__main__ import known_equal, named_tests, targets
 from tests.mutants.changes import of_python, of_sql, places_of
-from tests.mutants.functions import rebound_of
+from tests.mutants.functions import rebound_of, swap_of
 from tests.mutants.kept import Kept
 from tests.mutants.seen import Seen
 
@@ -179,3 +181,19 @@ def test_the_files_and_tests_that_workers_know_exist() -> None:
     assert [path.name for path in named if not path.is_file()] == []
     texts = "".join(file.read_text() for file in (TESTS / "unit").glob("test_*.py"))
     assert [name for name in workers.SLOW if not name.endswith(".py") and f"def {name}(" not in texts] == []
+
+
+def test_a_function_is_changed_also_where_garbage_collection_leaves_it_out(tmp_path: Path) -> None:
+    """As in every run of the tests: what was made before the first of them is frozen."""
+    file = tmp_path / "one.py"
+    file.write_text("def one():\n    return 1\n")
+    loaded: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), loaded)
+    gc.freeze()
+    try:
+        swap = swap_of(file, "def one():\n    return 2\n")
+        assert swap is not None
+        swap.make()
+    finally:
+        gc.freeze()
+    assert loaded["one"]() == 2
