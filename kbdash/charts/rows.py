@@ -41,8 +41,9 @@ def arranged(rows: Sequence[Row], theme: Theme, *, narrow: bool, row: int = 18, 
     at, labels, edge = [], [], 0.0
     for entry in rows:
         if entry.heading:
-            labels.append(_label(f"<b>{entry.label}</b>", edge + _HEADING - 11, theme, narrow=narrow))
-            at.append(edge + _HEADING - 11)
+            middle = edge + _HEADING - 11
+            labels.append(_label(f"<b>{entry.label}</b>", middle, theme, narrow=narrow))
+            at.append(middle)
             edge += _HEADING
             continue
         top = above if narrow else 0

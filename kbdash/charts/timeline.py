@@ -80,7 +80,7 @@ def _stars(boards: pd.DataFrame, at: list[float], theme: Theme) -> Spec:
     return {
         "type": "scatter",
         "mode": "markers",
-        "x": stamps(utc(part["record_at"])) if len(part) else [],
+        "x": stamps(utc(part["record_at"])),
         "y": np.array(at)[known],
         "marker": {
             "symbol": "star",

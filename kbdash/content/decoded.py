@@ -43,7 +43,7 @@ def same_but_for_space(lines: pa.Array) -> npt.NDArray[np.int32]:
     """Per line the position of the first line that is equal after stripping."""
     if not len(lines):
         return np.empty(0, np.int32)
-    codes = pc.dictionary_encode(pc.utf8_trim_whitespace(as_texts(lines))).indices.to_numpy(zero_copy_only=False)
+    codes = pc.dictionary_encode(pc.utf8_trim_whitespace(as_texts(lines))).indices.to_numpy()
     first = np.unique(codes, return_index=True)[1]
     same: npt.NDArray[np.int32] = first[codes].astype(np.int32)
     return same

@@ -109,9 +109,7 @@ class Stores:
     def _outdated(self, file: DataFile) -> str:
         """A note when there is a store, but of another version of the file."""
         stem = folder_name(file).rpartition("-")[0]
-        other = (
-            next(self._location.root.glob(f"{stem}-*/manifest.json"), None) if self._location.root.is_dir() else None
-        )
+        other = next(self._location.root.glob(f"{stem}-*/manifest.json"), None)
         return f"The store of another version of {file.name} is not used." if other else ""
 
     def build(self, competition: str) -> None:

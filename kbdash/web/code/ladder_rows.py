@@ -93,8 +93,7 @@ def changed_texts(steps: pd.DataFrame, before: Mapping[int, Pair], counted: Chan
     texts = []
     for step in steps["step"].tolist():
         pair = before.get(step)
-        unread = pair is None or pair in counted.failed
-        texts.append(MISSING if pair is None or unread else _changed(counted.known.get(pair)))
+        texts.append(MISSING if pair is None or pair in counted.failed else _changed(counted.known.get(pair)))
     return texts
 
 
