@@ -1,6 +1,8 @@
 """Every page and tab opens on the sample, says what it must, and draws what it should."""
 
+import ast
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from kbdash.dataset import catalog
 from kbdash.dataset.cards import card_of
 from kbdash.view import TABS
+from kbdash.web import session
 from kbdash.web.escape import markdown
 from tests.app.code_pages import plain
 from tests.app.conftest import Open, healthy, link, opened_engine, words
@@ -287,3 +290,20 @@ def test_the_about_page_shows_the_rule_and_the_citation(sample: Open) -> None:
     assert "macro ranking" in code
     assert "kernelbot2025" in code
     assert "kbdash.connect()" in code
+
+
+def has_odd_looks(call: ast.Call) -> bool:
+    """Whether a heading has a link to itself, or a layout is told what it does anyway."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    given = {word.arg: word.value.value for word in call.keywords if isinstance(word.value, ast.Constant)}
+    if name in ("title", "header", "subheader") and call.args:  # (`str.title` has none)
+        return given.get("anchor") is not False
+    switches = {"container": ("horizontal", "border"), "segmented_control": ("required",)}.get(name, ())
+    return any(given.get(switch, True) is not True for switch in switches)
+
+
+def test_bars_are_rows_and_headings_have_no_link() -> None:
+    """Read in the source: an app without a browser does not tell whether parts stand side by side."""
+    trees = {str(path): ast.parse(path.read_text()) for path in Path(session.__file__).parent.rglob("*.py")}
+    calls = [(name, node) for name, tree in trees.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert [f"{name}:{call.lineno}" for name, call in calls if has_odd_looks(call)] == []
