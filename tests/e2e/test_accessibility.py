@@ -13,7 +13,6 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
 Theme = Literal["light", "dark"]
 THEMES: dict[Theme, str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}  # the colour behind everything
 OPENED = "[data-testid=stPopoverBody]"
-PARTS = 2  # as many as workers with a browser on two processors
 TALL = 5000  # pixels: axe judges contrast only of what is in sight
 # Rows and lines are alike, and axe takes most of its time for them: the first of them stand for all, and the others
 # are taken out of the page meanwhile.
@@ -129,11 +128,11 @@ def findings_in_both_themes(page: Page, inside: str | None = None) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", range(4))
 def test_axe_finds_nothing_in_either_theme(app: str, open_page: Open, pages: list[str], part: int) -> None:
     page = open_page(f"{app}/submission?id=1", height=TALL)
     found = []
-    for path in pages[part::PARTS]:
+    for path in pages[part::4]:
         moved(page, app + path)
         found += [f"{path}: {finding}" for finding in findings_in_both_themes(page)]
     assert found == []
