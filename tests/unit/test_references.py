@@ -164,11 +164,25 @@ def test_part_of_a_leaderboard(traps: KernelBot, rows: Data) -> None:
         ask(traps, "leaderboard", expected, problem=problem, **values)
 
 
+def once(frame: Callable[..., pd.DataFrame]) -> Callable[..., pd.DataFrame]:
+    """The same frames, each asked for once."""
+    known: dict[str, pd.DataFrame] = {}
+
+    def ask(question: str, /, **values: Any) -> pd.DataFrame:
+        key = repr((question, sorted(values.items())))
+        if key not in known:
+            known[key] = frame(question, **values)
+        return known[key]
+
+    return ask
+
+
 def orders_of(name: str) -> tuple[str, ...]:
     return next(tuple(one.choices) for one in QUESTIONS[name].parameters if one.name == "order")
 
 
-def test_orders(traps: KernelBot, rows: Data) -> None:
+def test_orders(traps: KernelBot, rows: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traps, "frame", once(traps.frame))  # what is asked of all is not asked of each again
     podium = of(rows, PODIUM)
     for order in orders_of("leaderboard"):
         ask(
@@ -366,7 +380,8 @@ def test_user(traps: KernelBot, rows: Data) -> None:
         ask(traps, "user", reference_people.user(linkable(rows), user), user=user)
 
 
-def test_find_users(traps: KernelBot, rows: Data) -> None:
+def test_find_users(traps: KernelBot, rows: Data, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traps, "frame", once(traps.frame))
     for text in ("a", "ADA", "7", "42", "late", "early", "user 1", "timeless", "r", "", "nobody"):
         for limit in (1, 3, 1000):
             expected = reference_people.find_users(linkable(rows), text, limit)
