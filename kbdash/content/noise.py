@@ -10,9 +10,11 @@ A best is the minimum of many tries and therefore biased: it lies below the aver
 from typing import TypedDict
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 LEAST_PAIRS = 8
+Longs = npt.NDArray[np.int64]
 _NORMAL = 1.4826  # the median absolute deviation of a normal distribution, as a share of its sigma
 
 
@@ -36,25 +38,56 @@ def noise(rows: pd.DataFrame, runs: pd.DataFrame | None = None) -> BoardNoise:
 
     `runs` are their runs in order (submission_id, runner, score), if a submission has several; others are ignored.
     """
-    keys = ["runner", "program"]
-    submissions = rows[[*keys, "submission_id", "at"]]
-    measured = rows if runs is None else runs.merge(submissions, on=["submission_id", "runner"])
-    size = measured.groupby(keys)["score"].transform("size")
-    again = measured[size > 1]
-    sizes = again.groupby(keys).size().to_numpy()
-    pairs = int((sizes * (sizes - 1) // 2).sum())
-    own = rows.groupby([*keys, "user_id"]).agg(user=("user_name", "last"), count=("score", "size")).reset_index()
-    own["count"] -= 1
-    rerolls = own[own["count"] > 0].groupby("user_id").agg(user=("user", "last"), count=("count", "sum"))
-    rerolls = rerolls.sort_values(["count", "user"], ascending=[False, True], kind="stable").reset_index(drop=True)
-    return BoardNoise(sigma=_sigma(again), programs=len(sizes), pairs=pairs, rerolls=rerolls)
+    if runs is not None:
+        facts = rows[["runner", "program", "submission_id", "at"]]
+        measured = runs.merge(facts, on=["submission_id", "runner"])
+    else:
+        measured = rows
+    measured = measured.dropna(subset=["runner", "program"])
+    group, sizes = _grouped(measured, "runner", "program")
+    several = sizes[sizes > 1]
+    pairs = int((several * (several - 1) // 2).sum())
+    sigma = _sigma(measured, np.where(sizes[group] > 1, group, -1))
+    return BoardNoise(sigma=sigma, programs=len(several), pairs=pairs, rerolls=_rerolls(rows))
 
 
-def _sigma(again: pd.DataFrame) -> float | None:
-    """Estimated from differences of consecutive rows, which need no mean."""
-    ordered = again.sort_values(["runner", "program", "at", "submission_id"], kind="stable")
-    ordered = ordered.assign(log=np.log(ordered["score"].to_numpy(float)))
-    steps = ordered.groupby(["runner", "program"])["log"].diff().dropna()
+def _grouped(rows: pd.DataFrame, *keys: str) -> tuple[Longs, Longs]:
+    """The group of each row, numbered in the order of the keys, and the size of each group.
+
+    A board has many small groups, and there are many boards: pandas's own groups take several times as long.
+    """
+    number = np.zeros(len(rows), np.int64)
+    for key in keys:
+        codes, names = pd.factorize(rows[key], sort=True)
+        number = number * len(names) + codes
+    _, group, sizes = np.unique(number, return_inverse=True, return_counts=True)
+    return group, sizes
+
+
+def _sigma(measured: pd.DataFrame, group: Longs) -> float | None:
+    """Estimated from differences of consecutive rows of a group, which need no mean; those of group -1 have none."""
+    at, id_ = (measured[name].to_numpy(float, na_value=np.nan) for name in ("at", "submission_id"))
+    order = np.lexsort((id_, at, group))
+    order = order[group[order] >= 0]
+    steps = np.diff(np.log(measured["score"].to_numpy(float)[order]))[np.diff(group[order]) == 0]
+    steps = steps[~np.isnan(steps)]
     if len(steps) < LEAST_PAIRS:
         return None
     return float(_NORMAL * np.median(np.abs(steps)) / np.sqrt(2.0))
+
+
+def _rerolls(rows: pd.DataFrame) -> pd.DataFrame:
+    """Users by their last name, and how often each sent a program again; most often first."""
+    sent = rows.dropna(subset=["runner", "program", "user_id"])
+    group, sizes = _grouped(sent, "runner", "program", "user_id")
+    again = np.flatnonzero(sizes[group] > 1)
+    again = again[np.argsort(group[again], kind="stable")]
+    user, ids = pd.factorize(sent["user_id"].iloc[again], sort=True)
+    first = np.diff(group[again], prepend=-1) != 0  # sent for the first time
+    count = np.bincount(user[~first], minlength=len(ids))
+    name = sent["user_name"].iloc[again]
+    known = name.notna().to_numpy(bool)
+    last = dict(zip(user[known].tolist(), name[known], strict=True))
+    names = pd.Series([last.get(each) for each in range(len(ids))], dtype=object)
+    made = pd.DataFrame({"user": names.astype(name.dtype), "count": count})
+    return made.sort_values(["count", "user"], ascending=[False, True], kind="stable", ignore_index=True)
