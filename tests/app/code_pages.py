@@ -24,18 +24,19 @@ def ranked(kb: KernelBot, place: int, problem: str = BOARD) -> dict[str, Any]:
 
 
 @cache
-def leaders(kb: KernelBot) -> dict[int, SourceText]:
-    """Source texts of the board that shows the odd ones first, by submission."""
-    board = kb.leaderboard("nvfp4_dual_gemm", runner=RUNNER).head(40)
-    return {int(id_): kb.source_text(int(id_), RUNNER) for id_ in board["submission_id"]}
+def source(kb: KernelBot, id_: int) -> SourceText:
+    """The source text of a submission."""
+    return kb.source_text(id_, RUNNER)
 
 
 def with_text(kb: KernelBot, text: str, note: str = "") -> str:
-    """The id of a leader of that board whose code is exactly this text, with that remark on it."""
-    fits = (id_ for id_, found in leaders(kb).items() if found.text == text and note in " ".join(found.notes))
-    return str(next(fits))
+    """The id of a leader, on the board that shows the odd ones first, with exactly this code and that remark on it."""
+    board = kb.leaderboard("nvfp4_dual_gemm", runner=RUNNER).head(40)
+    read = ((id_, source(kb, int(id_))) for id_ in board["submission_id"])
+    return str(next(id_ for id_, found in read if found.text == text and note in " ".join(found.notes)))
 
 
+@cache
 def on_several_runners(kb: KernelBot) -> tuple[str, list[str]]:
     """An id that ran on several machines, and which."""
     rows = kb.sql("select submission_id, runner from submissions where runner is not null")

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from kbdash import view
 from kbdash.engine import KernelBot
 from kbdash.view import View, params_of
-from tests.app.conftest import Open, healthy, link, opened_engine, words
+from tests.app.conftest import Open, healthy, link, open_app, opened_engine, words
 from tests.app.shown import tables
 
 MOST = 1000  # parameters; Streamlit drops a longer query altogether
@@ -43,22 +43,27 @@ def pages(kb: KernelBot) -> dict[str, tuple[type[View], dict[str, str]]]:
     }
 
 
-def rows(app: AppTest) -> int:
-    """Submissions there are, asked of the engine behind the page."""
-    kb: KernelBot = opened_engine()
-    return int(kb.sql("select count(*) as rows from submissions")["rows"][0])
+def rows() -> int:
+    """Submissions there are, asked of the engine behind the pages."""
+    return int(opened_engine().sql("select count(*) as rows from submissions")["rows"][0])
+
+
+@pytest.fixture(scope="module")
+def before(shared_sample: None) -> int:
+    """Submissions there are before anybody follows such a link."""
+    open_app("about")
+    return rows()
 
 
 @pytest.mark.parametrize(
     "page", ["nvfp4", "submission", "compare", "ladder", "user", "search", "steps", "trust", "sql", "about"]
 )
 def test_no_parameter_is_more_than_a_value(
-    sample: Open, page: str, pages: dict[str, tuple[type[View], dict[str, str]]]
+    sample: Open, page: str, pages: dict[str, tuple[type[View], dict[str, str]]], before: int
 ) -> None:
     kind, given = pages[page]
     app = sample(page, **given)
     assert healthy(app)
-    before = rows(app)
     for name in [param.name for _, _, param in params_of(kind)] or ["nothing"]:
         for probe, text in PROBES.items():
             answer = _visit(app, {**given, name: text})
@@ -69,7 +74,7 @@ def test_no_parameter_is_more_than_a_value(
             assert len(str(link(answer))) < 2000, (name, probe)
             assert len(said) < 50_000, (name, probe)
             assert probe != "long" or "not understood" in said, name
-    assert rows(app) == before > 0
+    assert rows() == before > 0
 
 
 @pytest.mark.parametrize("text", ["' or 1=1 --", "%", "_", "x' or '1'='1", "\\"])
