@@ -6,7 +6,7 @@ from kbdash import view
 from kbdash.dataset import catalog
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
-from kbdash.web import keyboard, layout, registry, run_slots, session, state, widgets
+from kbdash.web import keyboard, layout, old_widgets, registry, run_slots, session, state, widgets
 
 
 def run() -> None:
@@ -31,6 +31,7 @@ def _page(kb: KernelBot) -> None:
         page.run()
     layout.footer(kb)
     keyboard.show(kb.competitions)
+    old_widgets.forget()
 
 
 def _engine() -> KernelBot:
