@@ -5,7 +5,7 @@ competitions, the second is the competition. Show figures with Streamlit's own t
 """
 
 from kbdash.charts.adoption import adoption
-from kbdash.charts.canvas import POINT_LIMIT, config, message
+from kbdash.charts.canvas import POINT_LIMIT, Sent, config, message
 from kbdash.charts.contested import contested
 from kbdash.charts.drift import drift
 from kbdash.charts.field import field
@@ -31,6 +31,7 @@ __all__ = [
     "FIELD_RANKS",
     "MOST_ROWS",
     "POINT_LIMIT",
+    "Sent",
     "adoption",
     "bump",
     "compared",

@@ -1,5 +1,7 @@
 """What all figures share: background, fonts, margins, and the message when there is nothing to draw."""
 
+import json
+import sys
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Any
@@ -22,16 +24,20 @@ PHONE = 300  # width of a plot on a narrow phone: labels that do not collide the
 LETTER = 6.2  # pixels of an average letter at the labels' size
 
 
-class Drawn(go.Figure):  # type: ignore[misc]  # Plotly has no types
-    """An immutable figure: its dictionary, which Streamlit needs in each run, is made only once."""
+class Sent(go.Figure):  # type: ignore[misc]  # Plotly has no types
+    """A figure as a browser gets it: one text, a seventh of the memory of Plotly's objects. For showing only."""
 
-    _dictionary: Spec | None = None
+    def __init__(self, figure: go.Figure) -> None:
+        # Plotly's own would make an object of every trace.
+        self._text: str = figure.to_json()
 
     def to_dict(self) -> Spec:
-        """The figure as plain data; shared, so never modify it."""
-        if self._dictionary is None:
-            self._dictionary = super().to_dict()
-        return self._dictionary
+        """The figure as plain data, which Streamlit asks for in each run."""
+        spec: Spec = json.loads(self._text)
+        return spec
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sys.getsizeof(self._text)
 
 
 def figure(traces: Sequence[Spec], theme: Theme, *, height: int, **layout: Any) -> go.Figure:
@@ -39,7 +45,7 @@ def figure(traces: Sequence[Spec], theme: Theme, *, height: int, **layout: Any) 
     points = sum(int(np.size(trace["z"] if "z" in trace else trace["x"])) for trace in traces)
     assert points <= POINT_LIMIT, f"{points} points in one chart"  # noqa: S101
     # Validating every property takes ten times as long as drawing; the tests validate every figure instead.
-    return Drawn({"data": list(traces), "layout": _layout(theme, height) | layout}, _validate=False)
+    return go.Figure({"data": list(traces), "layout": _layout(theme, height) | layout}, _validate=False)
 
 
 def message(text: str, theme: str = "light", *, height: int = 220) -> go.Figure:

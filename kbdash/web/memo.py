@@ -4,18 +4,20 @@ Nothing is copied on return, so a page seen before costs hardly more than sendin
 they get.
 """
 
-import pickle
 import weakref
 from collections.abc import Callable, Hashable
 from typing import Any, ParamSpec, TypeVar, cast
 
 import pandas as pd
+import plotly.graph_objects as go
 
+from kbdash import charts
 from kbdash.cache import BYTES, SharedCache
+from kbdash.web.weight import bytes_of
 
 MOST_BYTES = 96 * 2**20
-_IN_MEMORY = 3
-"""Memory of a dict or a list relative to the size of its pickle, about."""
+_KEY_BYTES = 1_000
+"""What a key takes, and its place in the cache; measured."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,8 +41,7 @@ class IdentityKey:
 
 
 def _size(value: object) -> int:
-    """Approximate bytes of a value: the size of its pickle, times the overhead of Python objects."""
-    return _IN_MEMORY * len(pickle.dumps(value))
+    return _KEY_BYTES + bytes_of(value)
 
 
 shared: SharedCache[Hashable, Any] = SharedCache(MOST_BYTES, _size, BYTES)
@@ -49,11 +50,17 @@ shared: SharedCache[Hashable, Any] = SharedCache(MOST_BYTES, _size, BYTES)
 def memoise(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Memoise a pure function: its result is computed once per arguments and shared by all readers.
 
+    A figure is kept, and returned, as browsers get it.
+
     Frames among the arguments are compared by identity, so they should be shared ones themselves; everything else
     must be hashable.
     """
     key = key_of(function, *args, *sorted(kwargs.items()))
-    return cast(T, shared.get(key, lambda: function(*args, **kwargs)))
+    return cast(T, shared.get(key, lambda: _light(function(*args, **kwargs))))
+
+
+def _light(value: object) -> object:
+    return charts.Sent(value) if isinstance(value, go.Figure) else value
 
 
 def key_of(*parts: Any) -> Hashable:

@@ -1,0 +1,37 @@
+"""What a value takes in memory, for caches that are bounded in bytes."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pandas as pd
+
+_COLUMN_BYTES = 1_500
+"""What pandas needs for a column beside its values: block, array, type, place and notes; measured."""
+
+
+def bytes_of(value: object) -> int:
+    """Bytes of a value with everything it holds. What several of its parts share counts in each of them."""
+    if isinstance(value, pd.DataFrame):
+        return _bytes_of_frame(value)
+    own = value.nbytes if isinstance(value, np.ndarray) else 0  # a view of a larger array says only what a view takes
+    return max(own, sys.getsizeof(value)) + sum(map(bytes_of, parts_of(value)))
+
+
+def parts_of(value: object) -> Iterable[object]:
+    """What a dictionary, a sequence, a set or a dataclass holds; nothing for everything else."""
+    if isinstance(value, dict):
+        return (*value, *value.values())
+    if isinstance(value, list | tuple | set | frozenset):
+        return value
+    if is_dataclass(value):
+        return tuple(getattr(value, field.name) for field in fields(value))
+    return ()
+
+
+def _bytes_of_frame(frame: pd.DataFrame) -> int:
+    # The frame's own count of what objects take would stop at a list in a cell.
+    objects = [column for _, column in frame.items() if column.dtype == object]
+    inside = sum(bytes_of(value) for column in objects for value in column)
+    return _COLUMN_BYTES * len(frame.columns) + int(frame.memory_usage().sum()) + inside + bytes_of(frame.attrs)
