@@ -1,6 +1,5 @@
 """Thread-safe LRU caches with single-flight: each value is made once, however many ask for it. All share one budget."""
 
-import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
@@ -17,7 +16,11 @@ Value = TypeVar("Value")
 
 
 class Budget:
-    """One limit for several caches: the least recently used value of all of them is dropped first."""
+    """One limit for several caches: of the least recently used value of each, the one that wastes most goes first.
+
+    Its waste is its weight times how long it was not used. So a page of source texts, which is read once, makes room
+    for a hundred answers that are asked again and again, and not the other way round.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -45,7 +48,8 @@ class Budget:
         with self._lock:
             caches = list(self._caches)
             while any(caches) and sum(cache.weight for cache in caches) > self.limit:
-                min(caches, key=SharedCache.oldest_use).drop_oldest()
+                now = next(_uses)
+                max(caches, key=lambda cache: cache.waste(now)).drop_oldest()
 
 
 BYTES = Budget(192 << 20)
@@ -108,10 +112,10 @@ class SharedCache(Generic[Key, Value]):
             _, weight, _ = self._kept.pop(key, (None, 0, 0))
             self.weight -= weight
 
-    def oldest_use(self) -> float:
-        """When the least recently used value was last used, as a growing counter; infinity for an empty cache."""
+    def waste(self, now: int) -> int:
+        """Weight of the least recently used value times the uses of any cache since its last; -1 for an empty cache."""
         with self._lock:
-            return next((used for _, _, used in self._kept.values()), math.inf)
+            return next((weight * (now - used) for _, weight, used in self._kept.values()), -1)
 
     def drop_oldest(self) -> None:
         """Forget the least recently used value."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 import streamlit as st
 
-from kbdash.cache import SharedCache
+from kbdash.cache import BYTES, SharedCache
 from kbdash.code.study import MOST_TEXTS, Entry, Format, packed, within
 from kbdash.database.questions import QUESTIONS
 from kbdash.dataset.model import Submission
@@ -23,7 +23,7 @@ MEDIA = {"zip": "application/zip", "jsonl": "application/jsonl"}
 OFFERED = ("leaderboard", "submissions")
 AT_ONCE = 2
 _workers = ThreadPoolExecutor(AT_ONCE, "kbdash-study")
-_made: SharedCache[Hashable, bytes] = SharedCache(64 << 20, len)
+_made: SharedCache[Hashable, bytes] = SharedCache(64 << 20, len, BYTES)
 _WORK = "_study_work"
 
 

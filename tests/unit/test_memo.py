@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kbdash import charts
+from kbdash.api.preview import Previews
 from kbdash.cache import BYTES, Budget, SharedCache
 from kbdash.code.parquet import CellReader, PageDirectories
 from kbdash.errors import DataUnavailable
-from kbdash.web import memo
+from kbdash.web import memo, study
 from kbdash.web.memo import MOST_BYTES, memoise
 
 
@@ -89,7 +91,7 @@ def test_a_failure_reaches_all_who_wait_and_is_not_kept(waiting: threading.Semap
 
 
 def test_the_longest_unused_goes_when_all_are_too_big() -> None:
-    kept = room(7_500)
+    kept = room(5_000)
     for key in "ab":
         kept.get(key, lambda: np.zeros(1_000, "uint8"))
     kept.get("a", lambda: None)
@@ -112,14 +114,49 @@ def test_caches_with_one_budget_drop_what_is_oldest_in_any_of_them() -> None:
     assert budget.weight() == 5, "what is gone counts no more"
 
 
-def test_what_is_kept_for_pages_and_for_source_texts_has_one_budget() -> None:
-    assert memo.shared in BYTES._caches
-    assert CellReader(PageDirectories())._pages in BYTES._caches
+def test_a_large_value_that_is_used_once_makes_room_for_small_ones_that_are_used_often() -> None:
+    """Pages of source texts, ten megabytes each, pushed the answers of all readers out."""
+    budget = Budget(100)
+    pages, answers = (SharedCache[int, int](100, lambda value: value, budget) for _ in range(2))
+    for number in range(40):
+        answers.get(number, lambda: 1)
+    for number in range(50):
+        pages.get(number, lambda: 20)
+        assert budget.weight() <= 100
+    assert (len(answers), len(pages)) == (40, 3)
+
+
+def test_a_cache_takes_what_the_others_leave_and_gives_it_back() -> None:
+    """So the limit is reached early, and memory is flat from then on."""
+    budget = Budget(100)
+    pages, answers = (SharedCache[int, int](100, lambda value: value, budget) for _ in range(2))
+    for number in range(10):
+        pages.get(number, lambda: 20)
+    assert pages.weight == 100
+    for number in range(50):
+        answers.get(number, lambda: 1)
+    assert (answers.weight, pages.weight) == (50, 40)
+
+
+def test_all_that_is_weighed_in_bytes_has_one_budget() -> None:
+    previews = Previews(lambda: pytest.fail("not asked"), lambda _: None)
+    reader = CellReader(PageDirectories())
+    caches = (memo.shared, study._made, reader._pages, reader._texts, previews._kept, previews._pictures)
+    assert all(cache in BYTES._caches for cache in caches)
     assert BYTES.limit == 192 * 2**20
 
 
+def test_a_figure_is_kept_as_one_text_and_shown_as_it_was_drawn() -> None:
+    figure = charts.message("Nothing to draw.")
+    kept = memoise(charts.message, "Nothing to draw.")
+    assert kept is memoise(charts.message, "Nothing to draw.")
+    assert kept.to_json() == figure.to_json()
+    kept.to_dict()["data"].append("changed by somebody")
+    assert kept.to_json() == figure.to_json(), "each run has a dictionary of its own"
+
+
 def test_what_is_bigger_than_the_whole_room_is_given_but_not_kept() -> None:
-    kept = room(100)
+    kept = room(1_500)
     kept.get("small", lambda: 1)
     assert len(kept.get("a", lambda: bytes(1_000))) == 1_000
     assert ["small" in kept, "a" in kept] == [True, False]

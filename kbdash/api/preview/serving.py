@@ -20,7 +20,7 @@ from kbdash.api.gate import Bounds, Gate
 from kbdash.api.preview.picture import SIZE, drawn
 from kbdash.api.preview.summary import Preview, fallback, told, view_at
 from kbdash.api.responses import Body, respond
-from kbdash.cache import SharedCache
+from kbdash.cache import BYTES, SharedCache
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
 from kbdash.view import View
@@ -40,8 +40,8 @@ class Previews:
     def __init__(self, engine: Callable[[], KernelBot], client: Callable[[Scope], str | None]) -> None:
         self._engine = engine
         self._gate = Gate(BOUNDS, client)
-        self._kept: SharedCache[Hashable, Preview] = SharedCache(_MOST_KEPT, _size)
-        self._pictures: SharedCache[Hashable, Body] = SharedCache(_MOST_PICTURES, lambda body: body.size)
+        self._kept: SharedCache[Hashable, Preview] = SharedCache(_MOST_KEPT, _size, BYTES)
+        self._pictures: SharedCache[Hashable, Body] = SharedCache(_MOST_PICTURES, lambda body: body.size, BYTES)
 
     def routes(self) -> list[BaseRoute]:
         """The routes of the pictures."""

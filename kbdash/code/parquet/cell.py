@@ -24,7 +24,7 @@ from kbdash.deadline import held
 from kbdash.errors import CorruptData
 
 Cell = bytes | int | float | None
-PAGE_CACHE_BYTES = 128 << 20
+PAGE_CACHE_BYTES = BYTES.limit
 # A few threads of our own decode pages: decoding takes memory beyond the cache, and allocators keep some of it
 # for every thread that ever did it. Pages are fetched by the threads that ask, because a fetch may take long.
 _DECODERS = 2
