@@ -3,14 +3,15 @@
 import ctypes
 import gc
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pandas as pd
 
 from kbdash.cache import BYTES
+from kbdash.web.weight import parts_of
 
 # Parameters of mallopt(3).
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -18,7 +19,7 @@ ARENAS = 2
 LARGE_BYTES = 256 << 10
 """Blocks of this size, such as a decoded page or a message, get their own mmap, which avoids fragmentation."""
 SPARE_BYTES = 16 << 20
-TRIM_SECONDS = 60.0
+NOTES_SECONDS, TRIM_SECONDS = 15.0, 60.0
 
 
 def keep_flat() -> bool:
@@ -52,20 +53,19 @@ def _frames_in(value: object) -> Iterator[Any]:
     """The frames that a value is or holds."""
     if isinstance(value, pd.DataFrame):
         yield value
-    elif isinstance(value, dict):
-        yield from _frames_in(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _frames_in(each)
-    elif is_dataclass(value):
-        yield from _frames_in([getattr(value, field.name) for field in fields(value)])
+    for part in parts_of(value):
+        if not isinstance(part, str | int | float):  # most of what there is
+            yield from _frames_in(part)
 
 
 def _trim_now_and_then(trim: "ctypes._NamedFuncPointer") -> None:
-    pause = threading.Event()
-    while not pause.wait(TRIM_SECONDS):
-        # A script run leaves cycles behind. Among so many living objects Python by itself looks for them ever more
-        # seldom: after a few thousand runs a fifth of all objects was waiting for it.
-        gc.collect()
+    pause, trimmed_at = threading.Event(), time.monotonic()
+    while not pause.wait(NOTES_SECONDS):
+        # Dropped once a minute, these notes took 16 to 21 MB under fifty readers.
         forget_dead_views()
-        trim(0)
+        if time.monotonic() - trimmed_at >= TRIM_SECONDS:
+            # A script run leaves cycles behind. Among so many living objects Python by itself looks for them ever more
+            # seldom: after a few thousand runs a fifth of all objects was waiting for it.
+            gc.collect()
+            trim(0)
+            trimmed_at = time.monotonic()
