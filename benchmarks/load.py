@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from statistics import median
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ HOW = (
     "something the page offers: another tab, problem, runner or page, a filter, a row's source code, Back; seeded. A "
     "time is from the message that asks for a script run to the one that says it is finished. A run is warm "
     "when the view it shows, which is all in the address, was shown before to anybody; filters and source texts make "
-    "many that were not."
+    "many that were not. Memory is the median of the first, the middle and the last tenth of the time."
 )
 HEAD = (
     "readers", "script runs", "per second", "p50", "p95", "longest", "errors", "server's processor",
@@ -84,9 +85,15 @@ class Observed:
 
     @property
     def memory_mb(self) -> tuple[float, float, float]:
-        """Memory of the server at the start, in the middle and at the end."""
-        start, middle, end = self.moments[0], self.moments[len(self.moments) // 2], self.moments[-1]
-        return start.memory_mb, middle.memory_mb, end.memory_mb
+        """Memory of the server at the start, in the middle and at the end: medians of a tenth of the time each.
+
+        A single second says little: a source text takes some ten megabytes while it is read.
+        """
+        memory = [moment.memory_mb for moment in self.moments]
+        tenth = max(1, len(memory) // 10)
+        middle = (len(memory) - tenth) // 2
+        start, between, end = memory[:tenth], memory[middle : middle + tenth], memory[-tenth:]
+        return median(start), median(between), median(end)
 
 
 @dataclass(frozen=True)
