@@ -19,7 +19,7 @@ def run() -> None:
 
 
 def _page(kb: KernelBot) -> None:
-    menu = state.remember("menu", kb.competitions, registry.sections)
+    menu = registry.with_unknown(state.remember("menu", kb.competitions, registry.sections), st.context.url)
     pages = registry.by_path(menu)
     page = st.navigation(menu, position="top")
     state.register(pages, page.url_path)

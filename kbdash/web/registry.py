@@ -1,15 +1,20 @@
 """The pages and their paths. Competitions come from the engine, so a file outside the catalog gets a page too."""
 
+import re
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from kbdash.dataset.model import Competition
+from kbdash.web import unknown
 from kbdash.web.escape import markdown
 from kbdash.web.program_folder import PROGRAM
 
 PAGES = PROGRAM / "pages"
 HIDDEN = ("submission", "compare", "ladder")
+_UNKNOWN = "_unknown_path"
+_PATH = re.compile(r"[\w.-]{1,80}", re.ASCII)
 
 Sections = dict[str, list[st.Page]]
 
@@ -30,6 +35,20 @@ def sections(competitions: Sequence[Competition]) -> Sections:
         *(_hidden(path) for path in HIDDEN if (PAGES / f"{path}.py").is_file()),
     ]
     return menu
+
+
+def with_unknown(menu: Sections, address: str | None) -> Sections:
+    """The menu with a hidden page at the address in the browser, if it has none there; it stays, for Back.
+
+    Streamlit itself would tell about missing files, in a dialog over the overview.
+    """
+    path = urlsplit(address or "").path.rpartition("/")[2]
+    if _PATH.fullmatch(path) and path not in by_path(menu):
+        st.session_state[_UNKNOWN] = path
+    if _UNKNOWN not in st.session_state:
+        return menu
+    page = st.Page(unknown.show, title=unknown.TITLE, url_path=st.session_state[_UNKNOWN], visibility="hidden")
+    return menu | {"": [*menu[""], page]}
 
 
 def by_path(menu: Sections) -> dict[str, st.Page]:

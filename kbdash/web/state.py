@@ -154,6 +154,11 @@ def has(path: str) -> bool:
     return path in st.session_state.get(_PAGES, {})
 
 
+def paths() -> tuple[str, ...]:
+    """Paths of the pages of this run."""
+    return tuple(st.session_state.get(_PAGES, {}))
+
+
 def target(path: str) -> st.Page:
     """The page behind a path, for `st.page_link`."""
     found: st.Page = st.session_state[_PAGES][path]
