@@ -47,7 +47,7 @@ class Trials:
                 continue
             costs = [book[seen.mark(nodeid)].seconds for nodeid in tests]
             run = partial(_is_noticed, [items[nodeid] for nodeid in tests], costs, change_it)
-            self._tell(file, change, fails(run, usual_seconds=sum(costs)) or None)
+            self._tell(file, change, fails(run, usual_seconds=sum(costs)))
         return True
 
 
@@ -71,10 +71,10 @@ def _is_noticed(tests: Sequence[pytest.Item], costs: Sequence[float], change: Sw
 def try_python(
     mutants: Mutants, tests: Sequence[str], notes: Path, *, is_first_look: bool = False
 ) -> Iterator[tuple[Path, Change, bool]]:
-    """Every one of these changes with whether a test noticed it; a first look starts no process that imports anew."""
+    """Every one of these changes with whether a test noticed it; a first look imports anew only what it has to."""
     plugin: Callable[[Tell], Trials] = partial(Trials, mutants, notes)
     for file, change, noticed in told_by(tests, plugin):
-        if noticed is None and not is_first_look:
+        if noticed is None or not (noticed or is_first_look):
             book = seen.read(notes)
             nodeids = [entry.rpartition(" ")[0] for entry in book]
             noticed = is_noticed(file, change.text, seen.telling(book, nodeids, file))  # noqa: PLW2901
