@@ -4,7 +4,7 @@ A question of kbdash.database.questions has its method without a line here. Most
 checkers and editors then know their signatures, which a test compares with the questions.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack
 
 import pandas as pd
@@ -292,6 +292,11 @@ def method_of(question: Question) -> Callable[..., Any]:
     return answers(question)(ask)
 
 
-for _question in QUESTIONS.values():
-    if _question.name not in vars(Questions):
-        setattr(Questions, _question.name, method_of(_question))
+def add_missing(methods: type, questions: Iterable[Question]) -> None:
+    """Give a class the method of each question that it does not write out."""
+    for question in questions:
+        if question.name not in vars(methods):
+            setattr(methods, question.name, method_of(question))
+
+
+add_missing(Questions, QUESTIONS.values())
