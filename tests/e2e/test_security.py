@@ -44,7 +44,7 @@ PATHS = (
 TURNED = "turned = 'a\u202eb\u200bc' \u2066<b>"
 CODE = f"</script></code></pre>{''.join(PROBES)}\nimport os  # {PROBES[0]}\n{TURNED}\n# {'x' * 3000}\n"
 NAMES = "nvidia_nvfp4_submissions.parquet"
-ROWS = 500  # enough for every attack to be on every page, and drawn in a third of the time of all
+ROWS = 500  # of 1,688: each attack is among them many times, and less is built and drawn
 STRANGE = "strange_submissions.parquet"
 ALIVE = """() => [
   window.__pwned ?? null,
