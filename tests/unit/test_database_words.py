@@ -33,7 +33,7 @@ from kbdash.dataset.config import Settings
 from kbdash.dataset.http.ranges import LocalBytes
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
-from kbdash.errors import CorruptData, QueryRefused
+from kbdash.errors import CorruptData, DataUnavailable, QueryRefused
 
 
 @pytest.mark.parametrize(
@@ -210,6 +210,16 @@ def test_what_cannot_be_read_now_is_left_out_of_the_rows_for_sql_with_the_reason
     assert missing == {"trimul": told}
     assert [item.competition.slug for item in (*ready, *now)].count("trimul") == 1
     assert len(ready) == len(items) - 1
+
+
+def test_a_competition_that_is_asked_for_by_name_and_cannot_be_read_is_told(
+    kb: KernelBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = kb._database.competitions()
+    now = [replace(item, reason="trimul is cut.") if item.competition.slug == "trimul" else item for item in items]
+    monkeypatch.setattr(kb._database, "competitions", lambda: tuple(now))
+    with pytest.raises(DataUnavailable, match="trimul is cut"):
+        kb.submission(1, competition="trimul")
 
 
 def test_bytes_outside_a_file_are_named(tmp_path: Path) -> None:
