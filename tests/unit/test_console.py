@@ -253,3 +253,8 @@ def patient(hub: LoopbackHub, cache: Path) -> Settings:
 def _resident() -> int:
     """Bytes of memory that this process holds."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def test_an_answer_of_several_batches_is_cut_at_its_last_row_and_not_before(console: KernelBot) -> None:
+    cut = console.sql("from range(100000)", rows=70_000)
+    assert (len(cut), cut.attrs["truncated"]) == (70_000, True)
