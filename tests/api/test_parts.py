@@ -6,6 +6,7 @@ import io
 import xml.etree.ElementTree as ET
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,13 +19,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from kbdash.api import address, failures, openapi, page, tables, terminal
+from kbdash.api import address, command, failures, openapi, page, tables, terminal
 from kbdash.api.agents_answers import LONGEST_LINE, _lines, _short, rows_of
 from kbdash.api.agents_http import AgentsOverHttp
 from kbdash.api.badge import MOST_CHARACTERS, _clean, badge
 from kbdash.api.command import _parameter
 from kbdash.api.failures import Busy
-from kbdash.api.feed import feed
+from kbdash.api.feed import _sentences, feed
 from kbdash.api.gate import Bounds, Gate
 from kbdash.api.options import plain_option, word_option
 from kbdash.api.preview import picture, serving, summary
@@ -219,6 +220,20 @@ def test_numbers_stand_right_words_and_ids_left(tmp_path: Any) -> None:
     assert terminal._cell("x" * 60, columns[2]) == "x" * 60
 
 
+def test_a_file_is_a_table_for_people_or_what_its_name_ends_with(kb: KernelBot, tmp_path: Path) -> None:
+    found, question = kb.problems("trimul"), QUESTIONS["problems"]
+    for name in ("a.csv", "a.txt"):
+        Output(file=tmp_path / name).answer(found, question, kb.source, len(found))
+    assert (tmp_path / "a.csv").read_text().startswith("competition,")
+    assert (tmp_path / "a.txt").read_text().startswith("competition  ")
+
+
+def test_the_code_of_a_command_is_that_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    for told, code in ((3, 3), (None, 0)):
+        monkeypatch.setattr(command.program, "main", lambda *_, told=told, **__: told)
+        assert command.run(()) == code
+
+
 # --- pictures and feeds --------------------------------------------------------------------------------------------
 
 
@@ -239,9 +254,14 @@ def test_a_feed_is_newest_first_and_says_whose_records_and_which_are_flagged(kb:
     assert made.findtext(f"{ATOM}title") == "Records of trimul"
     everything = ET.fromstring(feed(kb, {}, "http://h", "http://h/f").content)
     assert everything.findtext(f"{ATOM}title") == "Records of all boards"
-    from kbdash.api.feed import _sentences
+    client = TestClient(Starlette(routes=routes(lambda: kb, lambda _: None)), base_url="http://h")
+    for link in ("/api/records.atom?problem=trimul", "/api/records.atom"):
+        served = ET.fromstring(client.get(link).content)
+        assert [one.get("href") for one in served.findall(f"{ATOM}link[@rel='self']")] == [f"http://h{link}"]
 
-    row = {"score": 1e-5, "previous": None, "gain": None, "flags": "odd"}
+
+def test_a_record_tells_what_it_gained_and_its_flags() -> None:
+    row: dict[str, object] = {"score": 1e-5, "previous": None, "gain": None, "flags": "odd"}
     assert list(_sentences(row)) == ["10.00\u2009µs, the first time on this board.", "Flagged: odd."]
     assert len(list(_sentences(row | {"flags": ""}))) == 1
 
