@@ -16,20 +16,27 @@ import pytest
 from huggingface_hub.errors import HfHubHTTPError
 
 from kbdash.content import background, command, location, publish, trivial
-from kbdash.content.build import Build
+from kbdash.content.adoption import adoption
+from kbdash.content.build import COLUMN, Build
 from kbdash.content.card import _front_matter, _terms, card
 from kbdash.content.decoded import same_but_for_space
 from kbdash.content.disk import DiskFull, full_disk_named
+from kbdash.content.facets import TextFacets
 from kbdash.content.facts import LATEST, NOBODY, read_facts
 from kbdash.content.frames import _of_verdict
 from kbdash.content.layout import Manifest
 from kbdash.content.location import Download
+from kbdash.content.origins import origins
+from kbdash.content.pages import PageStream
+from kbdash.content.parts import _pieces
 from kbdash.content.patterns import parse_pattern
 from kbdash.content.program import _scrambled
 from kbdash.content.progress import Progress, WorkFolder
 from kbdash.content.read_ahead import ReadAhead
+from kbdash.content.relatives import relatives
 from kbdash.content.runs import unfolded
 from kbdash.content.scan import Deadline, LineScanner
+from kbdash.content.similarity import Similarity, text_totals
 from kbdash.content.sizes import _number
 from kbdash.content.steps import steps
 from kbdash.content.verdicts import FILE, verdict_bytes
@@ -272,3 +279,74 @@ def test_verdicts_take_the_bytes_of_their_file(tmp_path: Path) -> None:
     assert verdict_bytes(tmp_path) == 0
     (tmp_path / FILE).write_bytes(b"12345")
     assert verdict_bytes(tmp_path) == 5
+
+
+def test_rows_without_a_text_do_not_say_where_texts_come_first(tmp_path: Path) -> None:
+    """Texts stand in the order of their problem, then of their user: a row that has none counts for neither."""
+    rows = [Sent(1, b"later", "zoe", at=5), Sent(2, None, "ann", at=0), Sent(3, b"sooner", "bob", at=1)]
+    store = Made(rows).store(tmp_path)
+    assert [store.text(text) for text in range(2)] == [b"sooner", b"later"]
+    assert store.text_of_row.tolist() == [1, -1, 0]
+
+
+def test_origins_have_their_line_and_moments_in_utc(tmp_path: Path) -> None:
+    place = Made([Sent(1, b"telling_line = 1\ntelling_line = 1\nanother = compute(2)", "ann", at=1)]).place(tmp_path)
+    found = origins(place.store, place.held, 0, "ann")
+    assert (found.index.tolist(), found["line_no"].tolist()) == ([0, 1, 2], [1, 2, 3])
+    assert str(found["first_at"].dtype).endswith("UTC]")
+
+
+def test_reading_ahead_reaches_to_the_end_of_the_last_group(tmp_path: Path) -> None:
+    made = Made([Sent(number, b"text %d" % number) for number in range(3)], {"row_group_size": 1})
+    stream = PageStream(made.order(tmp_path).bytes, COLUMN)
+    ends = [group.end for group in stream.directory.groups]
+    assert (len(ends), stream.end) == (3, max(ends))
+
+
+def test_a_page_whose_texts_are_known_has_no_pieces() -> None:
+    nothing = np.empty(0, np.int64)
+    counts, pieces = _pieces(pa.py_buffer(b"a\nb"), nothing, nothing)
+    assert (len(counts), len(pieces)) == (0, 0)
+    counts, pieces = _pieces(pa.py_buffer(b"a\nb"), np.array([0]), np.array([3]))
+    assert (counts.tolist(), len(pieces)) == ([2], 2)
+
+
+def test_first_uses_are_rows_of_their_own(tmp_path: Path) -> None:
+    code = b"import triton\n@triton.jit\ndef f(x):\n    tl.dot(x, x)\n"
+    place = Made([Sent(1, code, "ann"), Sent(2, code, "bob", at=1)]).place(tmp_path)
+    found = adoption(place.held, TextFacets(place.store), np.ones(len(place.held.rows), bool))
+    assert found["facet"].nunique() > 1
+    assert found.index.tolist() == list(range(len(found)))
+    assert found.groupby("facet")["user_id"].agg(list).tolist() == [["ann", "bob"]] * found["facet"].nunique()
+
+
+def test_the_first_text_of_a_family_is_wholly_like_itself(tmp_path: Path) -> None:
+    body = "\n".join(f"value_{number} = compute({number})" for number in range(20))
+    rows = [Sent(1, body.encode(), "ann"), Sent(2, f"{body}\nmore_of_it = 1".encode(), "bob", at=1)]
+    table = Made(rows).store(tmp_path).table("families").to_pandas()
+    assert table["family"].tolist() == [0, 0]
+    assert table["similarity"].iloc[0] == 1.0
+    assert 0.5 < table["similarity"].iloc[1] < 1.0
+
+
+def test_of_a_users_texts_the_closest_is_named_and_of_equal_ones_the_first(tmp_path: Path) -> None:
+    body = "\n".join(f"value_{number} = compute({number})" for number in range(20)).encode()
+    near = body + b"\nmore_of_it = 1"
+    sent = [(9, body, 5), (8, body, 5), (3, body, 7), (2, near, 2)]
+    rows = [Sent(1, body, "ann", at=1), *(Sent(id_, text, "bob", at=day) for id_, text, day in sent)]
+    place = Made(rows).place(tmp_path)
+    found = relatives(place.store, place.held, int(place.store.text_of_row[0]), user_id="ann", at=None, least=0.5)
+    assert (found["submission_id"].tolist(), found["kind"].tolist()) == ([8], ["exact copy"])
+
+
+def test_a_text_without_a_telling_line_weighs_nothing(tmp_path: Path) -> None:
+    assert Made([Sent(1, b"}\n)")]).store(tmp_path).texts.column("weight").to_pylist() == [0.0]
+
+
+def test_texts_are_alike_from_the_least_similarity_on(tmp_path: Path) -> None:
+    store = Made([Sent(1, b"alpha = 1\nbeta = 2"), Sent(2, b"alpha = 1\ngamma = 3", at=1)]).store(tmp_path)
+    weight = np.ones(len(store.lines))
+    lines = np.unique(store.line_ids(0))
+    kin = Similarity(store.line_use, text_totals(store.line_use, weight, 2)[1]).shared_with(lines, weight[lines])
+    assert kin.similarity(np.array([0, 1])).tolist() == [1.0, pytest.approx(1 / 3, abs=1e-6)]
+    assert (kin.alike(1.0).tolist(), sorted(kin.alike(0.3).tolist())) == ([0], [0, 1])
