@@ -1,49 +1,29 @@
 """The parts that pages are made of, called alone: words, rows, links, and what is missing."""
 
-import io
-import logging
-import os
-import signal
+import threading
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from kbdash.content.stores import ContentState
 from kbdash.dataset.model import Board, Caveat, Placement, Standing, Submission
 from kbdash.engine import KernelBot
+from kbdash.errors import UnknownUser
 from kbdash.units import MICROSECONDS as US
 from kbdash.units import MINUS, MISSING
-from kbdash.view import CompetitionView, LadderView, Ref, SearchView
-from kbdash.web import (
-    answers,
-    board,
-    card,
-    layout,
-    logs,
-    overview,
-    own_time,
-    program_folder,
-    share,
-    table,
-    tables,
-    user,
-)
+from kbdash.view import CompetitionView, LadderView, Ref, SubmissionView
+from kbdash.web import answers, board, card, chart, overview, own_time, table, tables
 from kbdash.web.cells import Column
-from kbdash.web.code import changes, facts, ladder_rows, neighbours, resolve, source_text, verdict
+from kbdash.web.code import changes, choose, components, facts, ladder_rows, neighbours, resolve, source_text, verdict
 from kbdash.web.code.changes import Change, Changes
 from kbdash.web.code.facts import Facts
-from kbdash.web.content import hits, lineage, store_panel, technique_changes, text_panels, trust_frames
-from kbdash.web.server import stopping
-from kbdash.web.tabs import own_row, ranking, submissions, techniques
+from kbdash.web.content import lineage
+from kbdash.web.tabs import hardware, leaderboard, own_row, progression, ranking, submissions, techniques
 from tests.unit import chart_frames as frames
 
 ONE = Submission(
@@ -153,6 +133,46 @@ def test_the_rows_of_a_board_are_those_of_its_competition() -> None:
     assert board.rows_of(problems, "a", "x").index.tolist() == [0]
 
 
+def test_users_in_a_link_are_found_by_name_or_said_to_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def user_ids(texts: tuple[str, ...], _: str) -> tuple[str, ...]:
+        if texts != ("Ann",):
+            raise UnknownUser("Nobody has that name.", advice="Look again.")
+        return ("u1",)
+
+    monkeypatch.setattr(answers, "user_ids", user_ids)
+    view, notes = board.named(CompetitionView(users=("Ann", "Bob"), find="Ann"), "trimul")
+    assert (view.users, view.find, notes) == (("u1",), "u1", ("Nobody has that name. Look again.",))
+    view, notes = board.named(CompetitionView(find="Bob"), "trimul")
+    assert (view.find, len(notes)) == ("", 1)
+    view, notes = board.named(CompetitionView(find="Bob", tab="submissions"), "trimul")
+    assert (view.find, notes) == ("Bob", ())
+
+
+def test_a_chart_opens_what_is_clicked_only_if_something_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(chart, "_link", lambda **given: told.append(given["data"]))
+    source = SimpleNamespace(kind="hub", commit="0123456789", version="", licence="mit")
+    monkeypatch.setattr(chart, "engine", lambda: SimpleNamespace(source=source))
+    monkeypatch.setattr(chart.widgets, "theme", lambda: "light")
+    for opens in (None, lambda _: None):
+        chart._pictures("key", "title", None, opens)
+    assert [data["opens"] for data in told] == [False, True]
+    assert "commit 0123456 ·" in told[0]["source"]
+
+
+def test_what_a_board_can_compare_and_look_for() -> None:
+    def offered(runners: int = 1, twin: str | None = None, shapes: bool = False) -> bool:
+        here, competition = SimpleNamespace(twin=twin), SimpleNamespace(has_shapes=shapes)
+        scene: Any = SimpleNamespace(runners=("A100",) * runners, board=here, competition=competition)
+        return hardware.offered(scene)
+
+    assert [offered(), offered(2), offered(twin="other"), offered(shapes=True)] == [False, True, True, True]
+    assert [leaderboard.question(CompetitionView(find=text))["find"] for text in ("", "u1")] == [None, "u1"]
+    gains = {column.name: column.places for column in progression.record_columns(US, 1e-6)}
+    assert gains["gain"] == 1
+    assert progression.gain_places(pd.DataFrame({"gain": [0.1, 0.0004]})) == 2
+
+
 def test_equal_questions_have_one_key() -> None:
     plain = answers.said_in(KernelBot.leaderboard, "trimul", runner="A100")
     assert plain == answers.said_in(KernelBot.leaderboard, problem="trimul", runner="A100", top=None)
@@ -243,228 +263,68 @@ def test_times_have_four_digits_at_the_reference() -> None:
     assert (plain.places, plus.places) == (2, 3)
 
 
-# --- persons -------------------------------------------------------------------------------------------------------
+def test_two_users_are_drawn_where_one_of_them_has_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[str, ...]] = []
+    monkeypatch.setattr(choose, "_chart", lambda _, users, *__: drawn.append(users))
+    monkeypatch.setattr(answers, "personal_bests", lambda *_, **__: frames.bests(3))
+    sides = [replace(of(), submission=replace(ONE, user_id=user)) for user in ("u1", "u9", "nobody")]
+    for one, other in ((0, 1), (1, 2), (0, 0)):
+        choose.histories(sides[one], sides[other])
+    assert drawn == [("u1", "u9")]
 
 
-def test_a_person_in_numbers() -> None:
-    boards = pd.DataFrame(
-        {"problem": ["x", "y"], "runner": ["A100", None], "rank": pd.array([2, None], dtype="Int64"),
-         "submissions": [5, 1], "passed": [4, 0]}
-    )  # fmt: skip
-    told = user.numbers(boards)
-    assert (told[0].value, told[0].after) == ("2", "on x, A100")
-    assert told[-1].after == "never ran"
-    assert user.numbers(boards.tail(1))[0].after == ""
-    assert len(user.numbers(boards.head(1))) == len(told) - 1
+def test_a_walk_leads_to_the_rows_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    bests = frames.ladder(3).assign(submission_id=[5, 7, 9], runner="A100", passed=True, status="succeeded")
+    monkeypatch.setattr(neighbours, "_list", lambda *_: bests)
+    found = neighbours.position(ONE, SubmissionView(id=7, walk="bests"), US)
+    assert found is not None
+    assert (found.place, found.of) == (2, 3)
+    assert [stop and stop.ref.id for stop in (found.previous, found.next)] == [5, 9]
 
 
-def test_a_row_without_code_has_no_name_in_a_comparison() -> None:
-    row = {"submission_id": 5, "runner": "A100", "competition": "trimul"}
-    assert (user._ref(row), user._ref(row | {"submission_id": None})) == ("5@A100@trimul", "")
-    frame = pd.DataFrame({"submission_id": pd.array([5, None], dtype="Int64"), "runner": ["A100", None]})
-    assert tables.refs(frame, "trimul") == ["5@A100@trimul", ""]
+def test_a_submission_is_certain_once_its_competition_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(answers, "submission_rows", lambda *_: [ONE])
+    monkeypatch.setattr(resolve, "engine", lambda: SimpleNamespace(unavailable={"amd": "The Hub is away."}))
+    monkeypatch.setattr(resolve, "_ask", lambda ref, *_, **__: asked.append(ref.id))
+    found = [resolve.found(Ref(7), where, key="k", on_pick=print) for where in ("trimul", None)]
+    assert (found, asked) == ([ONE, None], [7])
 
 
-# --- search, steps, trust ------------------------------------------------------------------------------------------
-
-
-def test_a_search_as_sql() -> None:
-    assert "contains(try(decode(line)), 'a')" in hits.sql_text(SearchView(q="a"))
-    assert "contains(lower(try(decode(line))), lower('a'))" in hits.sql_text(SearchView(q="a", any_case=True))
-    assert "regexp_matches(try(decode(line)), 'a')" in hits.sql_text(SearchView(q="a", regex=True))
-    assert "'a', 'i')" in hits.sql_text(SearchView(q="a", regex=True, any_case=True))
-
-
-def test_a_long_line_is_cut_around_its_first_hit() -> None:
-    line = "x" * 500 + "wanted" + "y" * 500
-    told = hits.pieces(line, "wanted")
-    assert told[0] == ("…", False)
-    assert ("wanted", True) in told
-    assert sum(len(text) for text, _ in told) <= hits.LONGEST + 2
-
-
-def test_techniques_are_at_the_lines_that_the_viewer_counts() -> None:
-    code = "import triton\rimport triton.language as tl\n\n@triton.jit\ndef f(x):\n    tl.load(x)\n"
-    found = dict(lineage.technique_lines(code))
-    assert found["triton"] in (1, 2, 4)
-    plain = dict(lineage.technique_lines("x = 1\n@triton.jit\ndef f(x):\n    pass"))
-    assert plain["triton"] == 2
-
-
-def test_what_a_build_takes_in_words() -> None:
-    told = store_panel.cost(ContentState("absent", cost_bytes=5_400_000_000), remote=True).replace("\u2009", " ")
-    assert "5.4 GB from the Hub once and takes about 3 minutes, assuming 30.0 MB per second" in told
-    here = store_panel.cost(ContentState("absent", 0.5, texts=9, cost_bytes=5_400_000_000, rate=1e6), remote=False)
-    assert "2.7 GB from disk once and takes about 45 minutes, at the 1.0 MB per second of earlier builds here" in (
-        here.replace("\u2009", " ")
+def test_a_text_is_read_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = threading.Event()
+    kb = SimpleNamespace(
+        source=SimpleNamespace(version="v"), index_code=lambda _: None, text_of=lambda _: there.wait(60) and "text"
     )
+    monkeypatch.setattr(source_text, "engine", lambda: kb)
+    monkeypatch.setattr(source_text.st, "session_state", {})
+    reading = source_text.begin(ONE)
+    assert not reading.done()
+    assert source_text.begin(ONE) is reading
+    waited: list[str] = []
+    monkeypatch.setattr(source_text, "_wait", lambda slug, _: waited.append(slug) or there.set())
+    assert source_text.text_of(ONE) == "text"
+    assert source_text.text_of(ONE) == "text"
+    assert waited == ["trimul"], "the reader sees that it takes a while, once"
 
 
-def test_techniques_that_came_and_went() -> None:
-    assert technique_changes.changed(("a", "b"), ("b", "c")) == (["c"], ["a"])
-    assert technique_changes.changed(None, ("a",)) == technique_changes.changed(("a",), None) == ([], [])
-    assert technique_changes.change_words(("a", "b"), ("b", "c")) == f"+c {MINUS}a"
-    assert technique_changes.change_words(None, ("a",)) == technique_changes.change_words(("a",), None) == MISSING
+def test_origins_are_told_to_the_viewer_where_they_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(components, "_viewer", lambda **given: told.append(given["data"]["origins"]))
+    monkeypatch.setattr(components, "_text", lambda _: {})
+    for origins in (None, lineage.Lineage(("new",), (-1,), (), ())):
+        components.viewer(
+            None, line=None, origins=origins, find="", link="", label="", key="code", on_line=print, on_find=print
+        )  # type: ignore[arg-type]
+    assert (told[0], told[1]["kinds"]) == (None, ("new",))
 
 
-@pytest.mark.parametrize(
-    ("status", "rules", "words"),
-    [("timed out", 0, "did not come to an end"), ("no text", 0, "There is no text"), ("clean", 0, "No rule of"),
-     ("matched", 1, "1 rule of KernelGuard 1 matches."), ("matched", 2, "2 rules of KernelGuard 1 match.")],
-)  # fmt: skip
-def test_a_verdict_in_words(status: str, rules: int, words: str) -> None:
-    assert words in text_panels.verdict_words({"status": status, "rules": [None] * rules, "version": "1"})  # type: ignore[typeddict-item,list-item]
-
-
-def test_flags_move_those_behind_them_and_those_who_have_no_other_rank() -> None:
-    both = pd.DataFrame(
-        {"runner": "A100", "rank": [1, 2, 3, 101], "flags": ["odd", "", "", ""],
-         "rank_without": pd.array([None, 1, 3, 100], dtype="Int64")}
+def test_where_the_lines_of_a_text_come_from() -> None:
+    origins = pd.DataFrame(
+        {"line": list("abcd"), "own": [None, False, True, True], "first_submission_id": [None, 5, 6, 7],
+         "first_user_id": ["u0", "u2", "u1", "u1"], "first_user_name": ["", "Bob", "Ann", "Ann"]}
     )  # fmt: skip
-    assert trust_frames.board_row(both, "A100") == {
-        "flagged_10": 1, "moved_10": 2, "flagged_100": 1, "moved_100": 2,
-    }  # fmt: skip
-    found = pd.DataFrame({"moved_100": [0, 1, 0, 0], "flagged_100": [0, 0, 1, 0], "sigma": [None, None, None, 0.1]})
-    assert len(trust_frames.telling_boards(found)) == 3
-
-
-# --- the program ---------------------------------------------------------------------------------------------------
-
-
-def test_a_file_holds_the_columns_and_no_index() -> None:
-    frame = pd.DataFrame({"a": [1, 2]}, index=[5, 6])
-    assert pq.read_table(io.BytesIO(share.parquet(frame))).column_names == ["a"]
-
-
-@pytest.mark.parametrize(
-    ("shown", "page", "space", "address"),
-    [
-        ("http://h:1/trimul", "trimul", None, "http://h:1/trimul"),
-        ("http://h:1/root/trimul/", "trimul", None, "http://h:1/root/trimul"),
-        ("http://h:1/root/", "", None, "http://h:1/root/"),
-        (None, "trimul", None, "/trimul"),
-        ("http://h:1/x", "trimul", "me.hf.space", "https://me.hf.space/trimul"),
-    ],
-)
-def test_the_public_address_of_a_page(shown: str | None, page: str, space: str | None, address: str) -> None:
-    assert share.base_url(shown, page, space) == address
-
-
-def test_a_commit_links_to_where_it_was_read() -> None:
-    source: Any = SimpleNamespace(endpoint="https://user:word@hub.example", dataset="o/n")
-    assert layout._commit("0123456789", source) == "[0123456](https://hub.example/datasets/o/n/commit/0123456789)"
-
-
-def test_the_program_is_beside_the_package_and_relative_folders_stay_what_they_were(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert (program_folder.PROGRAM / "app.py").is_file()
-    (tmp_path / "data").mkdir()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KBDASH_CACHE", "cache")
-    monkeypatch.setenv("KBDASH_SOURCE", "owner/name")
-    monkeypatch.setenv("KBDASH_CONTENT", "data")
-    program_folder.enter()
-    assert Path.cwd() == program_folder.PROGRAM
-    assert (os.environ["KBDASH_CACHE"], os.environ["KBDASH_CONTENT"]) == (
-        str(tmp_path / "cache"),
-        str(tmp_path / "data"),
-    )
-    assert os.environ["KBDASH_SOURCE"] == "owner/name"
-    monkeypatch.delenv("KBDASH_CACHE")
-    program_folder.enter()
-    assert "KBDASH_CACHE" not in os.environ
-
-
-def test_a_logger_has_one_handler_whose_own_format_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = logging.getLogger("kbdash")
-    given = logging.StreamHandler()
-    given.setFormatter(logging.Formatter("said: %(message)s"))
-    record = logging.LogRecord("kbdash", logging.INFO, "", 1, "hello\nyou", None, None)
-    monkeypatch.setattr(own, "handlers", [given])
-    monkeypatch.setattr(own, "propagate", own.propagate)
-    logs.install()
-    logs.install()
-    assert own.handlers == [given]
-    assert given.format(record) == "said: hello\nyou"
-    monkeypatch.setattr(own, "handlers", [])
-    logs.install()
-    assert own.handlers[0].format(record) == "hello\nyou"
-
-
-def test_a_signal_is_handed_on_and_the_process_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended: list[Any] = []
-
-    def timer(*given: Any) -> SimpleNamespace:
-        ended.append(given)
-        return SimpleNamespace(start=lambda: None)
-
-    monkeypatch.setattr(stopping.threading, "Timer", timer)
-    before, told = signal.getsignal(signal.SIGUSR1), []
-    try:
-        for own in (lambda number, _: told.append(number), signal.SIG_DFL):
-            stopping._wrap(signal.SIGUSR1, own, 3.0)
-            signal.raise_signal(signal.SIGUSR1)
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert told == [signal.SIGUSR1]
-    assert ended == [(3.0, os._exit, [0])] * 2
-
-
-# --- shown ---------------------------------------------------------------------------------------------------------
-
-
-def _chips(count: int, note: str) -> None:
-    from kbdash.web import chips
-
-    chips.show([chips.Chip(f"chip {place}", {"top": None}) for place in range(count)], note)
-
-
-@pytest.mark.parametrize(("count", "buttons"), [(0, 0), (1, 1), (2, 3)])
-def test_many_chips_are_cleared_at_once(count: int, buttons: int) -> None:
-    app = AppTest.from_function(_chips, default_timeout=60, args=(count, "3 left out")).run()
-    assert not app.exception
-    assert len(app.button) == buttons
-    assert [caption.value for caption in app.caption] == ["3 left out"] * (count > 0)
-    assert not AppTest.from_function(_chips, default_timeout=60, args=(count, "")).run().caption
-
-
-def _shown() -> None:
-    import streamlit as st
-
-    from kbdash.dataset.model import Caveat
-    from kbdash.errors import QueryRefused
-    from kbdash.web import widgets
-    from kbdash.web.content import text_panels
-
-    widgets.caveats((), key="none")
-    widgets.caveats((Caveat("one", "a"), Caveat("two", "b")), key="two")
-    text_panels._lines(0, [])
-    text_panels._lines(1, [4, 5])
-    widgets.show_error(QueryRefused("no"))
-    widgets.take_theme(True)
-    st.text(widgets.theme())
-    widgets.take_theme(False)
-    st.text(widgets.theme())
-
-
-def test_small_parts_of_a_page() -> None:
-    app = AppTest.from_function(_shown, default_timeout=60).run()
-    assert not app.exception
-    assert [expander.label for expander in app.expander] == ["one (+1)"]
-    assert [caption.value for caption in app.caption] == ["The evidence names no line."]
-    assert [button.label for button in app.button] == ["Line 4", "Line 5"]
-    assert [text.value for text in app.text] == ["dark", "light"]
-
-
-def _filters(first, last) -> None:  # (a script of its own, without the names of this file)
-    from kbdash.view import CompetitionView
-    from kbdash.web import filters
-
-    filters.remarks(CompetitionView(since=first, until=last))
-
-
-@pytest.mark.parametrize(("last", "warned"), [(date(2025, 1, 1), 1), (date(2025, 1, 2), 0), (date(2025, 1, 3), 0)])
-def test_days_that_leave_nothing_are_remarked(last: date, warned: int) -> None:
-    app = AppTest.from_function(_filters, default_timeout=60, args=(date(2025, 1, 2), last)).run()
-    assert len(app.warning) == warned
+    told = lineage.summary(origins, 7)
+    assert "Bob" in told
+    assert "Ann" not in told
+    assert told.count("33.3") == 3
