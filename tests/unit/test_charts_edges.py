@@ -25,7 +25,7 @@ def notes(figure) -> str:
 
 def test_nothing_is_rows_of_no_height_and_as_many_columns() -> None:
     assert rows_of([[], []]).shape == (0, 2)
-    assert rows_of([[1], ["a"]]).tolist() == [[1, "a"]]
+    assert (rows_of([[1], ["a"]]).tolist(), rows_of([[1, 2]]).tolist()) == ([[1, "a"]], [[1], [2]])
 
 
 @pytest.mark.parametrize(("letters", "breaks"), [(60, False), (61, True)])
