@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from random import SystemRandom
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 180  # many times what a quiet machine takes
@@ -29,7 +30,13 @@ class Dashboard(ForkServerProcess):
     def __init__(self, words: Sequence[str], environ: Mapping[str, str], log: Path) -> None:
         multiprocessing.set_forkserver_preload(["tests.e2e.imported"])
         super().__init__(target=run_module, args=(list(words), dict(environ), log))
-        self.start()
+        # A new process runs the main module of this one, which is a page after Streamlit has run it here.
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            self.start()
+        finally:
+            sys.modules["__main__"] = main
 
     def poll(self) -> int | None:
         """How it ended; None while it runs."""

@@ -3,6 +3,7 @@
 After a change of their looks, look at the charts that this names, and then: python -m tests.unit.test_drawings
 """
 
+import base64
 import hashlib
 import json
 from pathlib import Path
@@ -48,6 +49,8 @@ def parts(figure: go.Figure) -> dict[str, str]:
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, dict) and "bdata" in value:  # an array as Plotly sends it
+        return plain(np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"]))
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
