@@ -83,14 +83,14 @@ def dataset(environment: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[pa.Tab
 
 def unbroken(app: AppTest) -> bool:
     """Whether the program itself did not fail."""
-    return not app.exception and "error of its own" not in words(app)
+    return not app.exception and "Something went wrong" not in words(app)
 
 
 @pytest.mark.filterwarnings("error:overflow")  # a chart of infinities is no failure, and no chart
 @pytest.mark.parametrize("kind", ODD)
 def test_no_page_fails(kind: str, rows: pa.Table, dataset: Callable[[pa.Table], None]) -> None:
     dataset(ODD[kind](rows))
-    begin = time.monotonic()
+    begin = time.process_time()
     assert unbroken(open_app())
     for tab in TABS:
         assert unbroken(open_app("odd", tab=tab)), tab
@@ -106,7 +106,7 @@ def test_no_page_fails(kind: str, rows: pa.Table, dataset: Callable[[pa.Table], 
         ("compare", {"a": str(rows["submission_id"][0].as_py()), "b": "1"}),
     ):
         assert unbroken(open_app(page, **params)), (page, params)
-    assert time.monotonic() - begin < 60
+    assert time.process_time() - begin < 60
 
 
 @pytest.mark.parametrize("column", ["problem_name", "runner"])
