@@ -4,19 +4,17 @@ With several workers it is `make serve`: they stand behind HAProxy, and memory a
 """
 
 import os
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.e2e.serving import await_health, free_port
+
 ROOT = Path(__file__).resolve().parents[1]
-START_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -57,12 +55,12 @@ class Server:
 def serving(source: str | Path, workers: int = 1, **environment: str) -> Iterator[Server]:
     """A server over this source with an empty cache folder, ready for readers; it ends with the block."""
     with tempfile.TemporaryDirectory(prefix="kbdash-bench-") as home:
-        port, log = _free_port(), Path(home) / "server.log"
+        port, log = free_port(), Path(home) / "server.log"
         settings = {"KBDASH_SOURCE": str(source), "KBDASH_CACHE": str(Path(home) / "cache")}
         settings |= {"KBDASH_RUNS_PER_SECOND": "100000"} | environment  # one tab stands for somebody without think time
         with log.open("wb") as written, _started(_command(port, workers), settings, written.fileno()) as process:
             try:
-                _wait(process, port, log)
+                await_health(f"http://127.0.0.1:{port}", process, log)
                 server = Server(port, process.pid, log)
                 yield server
                 if server.tracebacks():  # the only trace of what happened: the folder goes with the block
@@ -83,22 +81,3 @@ def _command(port: int, workers: int) -> list[str]:
 
 def _started(command: list[str], settings: Mapping[str, str], log: int) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, cwd=ROOT, env=os.environ | settings, stdout=log, stderr=subprocess.STDOUT)
-
-
-def _wait(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
-    """Return when the server answers; end with its log when it does not."""
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1) as answer:
-                if answer.read() == b"ok":
-                    return
-        except OSError:
-            time.sleep(0.05)
-    raise SystemExit(f"The server did not start:\n{log.read_text(encoding='utf-8', errors='replace')}")
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-        return port

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from kbdash.dataset import catalog
 from kbdash.dataset.config import DATASET
 from kbdash.engine import KernelBot
+from tests.conftest import part_of
 from tests.e2e.conftest import Open, Serve, eventually, moved, query, settled
 from tests.e2e.grid import column, press, table
 from tests.hub import LoopbackHub
@@ -227,10 +228,7 @@ def test_junk_in_a_link_is_named_and_breaks_nothing(app: str, open_page: Open) -
 def test_without_the_hub_the_sample_stands_in_until_the_reader_retries(
     serve: Serve, open_page: Open, sample_folder: Path, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "dataset"
-    folder.mkdir()
-    (folder / HELION).write_bytes((sample_folder / HELION).read_bytes())
-    with LoopbackHub(folder) as hub:
+    with LoopbackHub(part_of(sample_folder, tmp_path / "dataset", HELION)) as hub:
         hub.faults.refuse = True
         page = open_page(serve(HF_ENDPOINT=hub.endpoint))
         banner = page.locator(".st-key-sample-banner")
@@ -249,10 +247,7 @@ def test_without_the_hub_the_sample_stands_in_until_the_reader_retries(
 def test_a_named_dataset_fails_openly_heals_and_offers_what_is_newer(
     serve: Serve, open_page: Open, sample_folder: Path, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "dataset"
-    folder.mkdir()
-    (folder / HELION).write_bytes((sample_folder / HELION).read_bytes())
-    with LoopbackHub(folder) as hub:
+    with LoopbackHub(part_of(sample_folder, tmp_path / "dataset", HELION)) as hub:
         hub.faults.refuse = True
         base = serve(HF_ENDPOINT=hub.endpoint, KBDASH_SOURCE=DATASET, KBDASH_NEWER_SECONDS="0")
         page = open_page(f"{base}/helion")
@@ -264,7 +259,7 @@ def test_a_named_dataset_fails_openly_heals_and_offers_what_is_newer(
         before = column(page, "leaderboard-table", "User")
 
         old = hub.commit
-        (folder / TRIMUL).write_bytes((sample_folder / TRIMUL).read_bytes())
+        part_of(sample_folder, hub.folder, TRIMUL)
         new = hub.publish()
         newer = page.get_by_role("button", name="Load the newer revision")
         for tab in ("Distribution", "Leaderboard"):

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.js.conftest import WEB, script
+from tests.unit.test_language import LINES
 
 LAID_OUT = """(lines) => {
     const start = performance.now();
@@ -16,18 +17,7 @@ LAID_OUT = """(lines) => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("", []),
-        ("a", ["a"]),
-        ("a\n", ["a"]),
-        ("a\n\n", ["a", ""]),
-        ("a\r\nb\rc\n", ["a", "b", "c"]),
-        ("a\u2028b\x0cc\n", ["a\u2028b\x0cc"]),
-        ("e\u0301 \u0915\u094d\u0937", ["e\u0301 \u0915\u094d\u0937"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "lines"), LINES)
 def test_lines_end_where_an_editor_ends_them(page: Page, text: str, lines: list[str]) -> None:
     assert page.evaluate("linesOf", text) == lines
 

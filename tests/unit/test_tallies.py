@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 
 import kbdash
-from kbdash.database import materialising
 from kbdash.database.materialising import Materialiser
 from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
@@ -111,26 +110,22 @@ def nvfp4(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return part_of(sample_folder, tmp_path_factory.mktemp("dataset"), NVFP4)
 
 
-def test_days_that_cannot_be_added_up_are_no_failure_of_a_question(
-    kb: KernelBot, nvfp4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def no_room(*_: object) -> None:
+    raise KbdashError("no room")
+
+
+@pytest.mark.parametrize(
+    ("place", "became"),
+    [
+        ("Materialiser._copy_days", no_room),
+        # A compression that ran out of memory would invalidate every copy for the rest of the process.
+        ("_SPARE", 1 << 50),
+    ],
+)
+def test_days_that_cannot_be_kept_are_no_failure_of_a_question(
+    kb: KernelBot, nvfp4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, became: object
 ) -> None:
-    def fails(*_: object) -> None:
-        raise KbdashError("no room")
-
-    monkeypatch.setattr(Materialiser, "_copy_days", fails)
-    engine = kbdash.connect(settings=Settings(source=str(nvfp4), cache=tmp_path))
-    with worth(True):
-        engine.leaderboard("nvfp4_gemm")
-        assert days_kept(engine) == 0
-        assert engine.leaderboard("nvfp4_gemm").equals(kb.leaderboard("nvfp4_gemm"))
-    engine.close()
-
-
-def test_rows_are_not_compressed_when_hardly_any_memory_is_left(
-    kb: KernelBot, nvfp4: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A compression that ran out of memory would invalidate every copy for the rest of the process."""
-    monkeypatch.setattr(materialising, "_SPARE", 1 << 50)
+    monkeypatch.setattr(f"kbdash.database.materialising.{place}", became)
     engine = kbdash.connect(settings=Settings(source=str(nvfp4), cache=tmp_path))
     with worth(True):
         engine.leaderboard("nvfp4_gemm")
