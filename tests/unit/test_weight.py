@@ -17,19 +17,23 @@ from kbdash.dataset.model import Page
 from kbdash.web import memo
 from kbdash.web.weight import bytes_of
 
+MANY = 4
+
 
 def taken(make: Callable[[], object]) -> int:
     """Bytes of a value that Python and Arrow hold for it, on average of some."""
     made = [make()]  # what is imported or prepared once counts for none
-    gc.collect()
-    arrow = pa.total_allocated_bytes()
-    tracemalloc.start(40)
-    made += [make() for _ in range(10)]
-    gc.collect()
-    snapshot = tracemalloc.take_snapshot()
-    tracemalloc.stop()
-    ours = snapshot.filter_traces([tracemalloc.Filter(True, __file__, all_frames=True)])  # other threads work too
-    return (sum(trace.size for trace in ours.traces) + pa.total_allocated_bytes() - arrow) // 10
+    rounds = []
+    for _ in range(3):
+        gc.collect()
+        arrow = pa.total_allocated_bytes()
+        tracemalloc.start()
+        made += [make() for _ in range(MANY)]
+        gc.collect()
+        ours, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        rounds.append((ours + pa.total_allocated_bytes() - arrow) // MANY)
+    return min(rounds)  # other threads work too, and can only add
 
 
 def frame(rows: int) -> pd.DataFrame:
