@@ -20,22 +20,30 @@ from benchmarks.readers import Reader, ReadFailed, tab
 from benchmarks.screen import Widget, points
 from benchmarks.serving import Server, serving
 from kbdash.view import TABS
+from tests.conftest import part_of
+from tests.unit.tables import LEGACY, NVFP4, TRIMUL
 
 T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
-def server(sample_folder: Path) -> Iterator[Server]:
-    """The real server over the sample."""
-    with serving(sample_folder) as found:
+def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three competitions of the sample that are visited here."""
+    return part_of(sample_folder, tmp_path_factory.mktemp("dataset"), NVFP4, TRIMUL, LEGACY)
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Server]:
+    """The real server over them; nobody looks at content stores here."""
+    with serving(folder, KBDASH_CONTENT_BUILD="off") as found:
         yield found
         assert found.tracebacks() == 0
 
 
 @pytest.fixture(scope="module")
-def places(sample_folder: Path) -> Atlas:
-    """Where there is to go in the sample."""
-    return atlas(sample_folder)
+def places(folder: Path) -> Atlas:
+    """Where there is to go there."""
+    return atlas(folder)
 
 
 def read(server: Server, story: Callable[[Reader], Awaitable[T]]) -> T:

@@ -4,9 +4,13 @@ import ast
 import hashlib
 import math
 import os
+import shutil
 import subprocess
 import sys
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kbdash.code.parquet.pages import PageKind, read_page_header
+from kbdash.dataset import sample
 from kbdash.dataset.sample import ensure_sample
 from kbdash.dataset.sample.kernels import BANNER, STYLES, TOP_LEVEL, Draft, render, revised
 
@@ -85,15 +90,13 @@ def folder(sample_folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder in which two processes asked for the sample at once, each with a hash seed and zone of its own."""
+    """A cache folder with the sample as another process writes it, with a hash seed and a zone of its own."""
     target = tmp_path_factory.mktemp("cache")
     script = (
         "import sys, pathlib; from kbdash.dataset.sample import ensure_sample; ensure_sample(pathlib.Path(sys.argv[1]))"
     )
-    command = [sys.executable, "-c", script, str(target)]
-    settings = ({"PYTHONHASHSEED": "1", "TZ": "UTC"}, {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo"})
-    processes = [subprocess.Popen(command, env=os.environ | extra) for extra in settings]
-    assert [process.wait() for process in processes] == [0, 0]
+    environment = os.environ | {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo"}
+    subprocess.run([sys.executable, "-c", script, str(target)], env=environment, check=True)
     return target
 
 
@@ -112,7 +115,7 @@ def test_eleven_files_of_about_twenty_thousand_rows(folder: Path) -> None:
     assert max(rows, key=lambda name: rows[name]) == "nvidia_nvfp4_submissions"
 
 
-def test_same_bytes_in_other_processes(folder: Path, cache: Path) -> None:
+def test_same_bytes_in_another_process(folder: Path, cache: Path) -> None:
     written = ensure_sample(cache)
     assert list(cache.iterdir()) == [written]
     assert checksums(written) == checksums(folder)
@@ -282,13 +285,29 @@ def test_subsets_are_subsets(folder: Path) -> None:
     assert all(row[2] is True for row in rows["deduplicated_successful_submissions"])
 
 
-def test_sample_is_written_once_and_mended(folder: Path, cache: Path) -> None:
+def test_sample_is_written_once_and_mended(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "write_sample", partial(shutil.copytree, folder, dirs_exist_ok=True))
     written = ensure_sample(cache)
     stamp = written.stat().st_mtime_ns
     assert ensure_sample(cache).stat().st_mtime_ns == stamp
     (written / "trimul_submissions.parquet").unlink()
     assert checksums(ensure_sample(cache)) == checksums(folder)
     assert list(cache.iterdir()) == [written]
+
+
+def test_two_that_write_it_at_once_leave_one(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both_wrote = threading.Barrier(2, timeout=60)
+
+    def write(draft: Path) -> None:
+        shutil.copytree(folder, draft, dirs_exist_ok=True)
+        both_wrote.wait()
+
+    monkeypatch.setattr(sample, "write_sample", write)
+    with ThreadPoolExecutor(2) as pool:
+        [written, other] = pool.map(ensure_sample, [tmp_path / "cache"] * 2)
+    assert written == other
+    assert list((tmp_path / "cache").iterdir()) == [written]
+    assert checksums(written) == checksums(folder)
 
 
 @pytest.mark.parametrize("kind", STYLES)
