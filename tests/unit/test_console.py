@@ -50,10 +50,10 @@ def hub(folder: Path) -> Iterator[LoopbackHub]:
 @pytest.mark.parametrize(
     "statement",
     [
-        "select list_transform(range(100000000), x -> repeat('a', 1000))",
+        "select list_transform(range(4000000), x -> repeat('a', 1000))",
         "select repeat('a', 2000000000)",
         "select list_aggregate(list_transform(range(1000000000), x -> x * 2), 'sum')",
-        "select string_agg(repeat('x', 1000000), '') from range(100000)",
+        "select string_agg(repeat('x', 10000000), '') from range(100000)",
         "select strlen(repeat('a', 1200000000))",
     ],
 )

@@ -323,7 +323,7 @@ def test_what_takes_too_long_is_stopped_and_the_next_question_answered(
     locked: KernelBot, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     with monkeypatch.context() as hurried:
-        hurried.setattr(locked._database._console, "_seconds", 2.0)
+        hurried.setattr(locked._database._console, "_seconds", 0.8)
         with pytest.raises(QueryTimeout, match="too long"):
             locked.sql(statement)
     assert locked.sql("select 42 as a")["a"].tolist() == [42]

@@ -28,6 +28,7 @@ from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
 from kbdash.errors import CorruptData, DataUnavailable, KbdashError, UnsafeFile
+from tests.conftest import part_of
 from tests.unit.tables import FLAT, LEGACY, RUNS, TRIMUL, write_flat, write_runs
 
 ROW = {"submission_id": 1, "leaderboard_id": 9000, "problem_name": "fft", "user_id": "7", "user_name": "ann",
@@ -152,7 +153,7 @@ ODD_FILES: Mapping[str, Odd] = {
     "a folder": Odd(lambda path: path.mkdir(), ODD),
     "a pipe": Odd(os.mkfifo, ODD),
     "a link that leads nowhere": Odd(lambda path: path.symlink_to("gone.parquet"), f"{ODD} cannot be read"),
-    "a link to itself": Odd(lambda path: path.symlink_to(ODD), f"{ODD} cannot be read"),
+    "a link to itself": Odd(lambda path: path.symlink_to(path.name), f"{ODD} cannot be read"),
     "letters of a pattern": Odd(flat(), None, "a[1]*?.parquet"),
     "letters of an address": Odd(flat(), None, "a#b%20c ü.parquet"),
 }
@@ -216,18 +217,55 @@ def healthy(kb: KernelBot) -> pd.DataFrame:
     return kb.leaderboard("trimul")
 
 
-@pytest.mark.parametrize("odd", ODD_FILES.values(), ids=ODD_FILES)
-def test_an_odd_file_is_read_or_told(
-    odd: Odd, folder: Path, opened: Callable[[], KernelBot], healthy: pd.DataFrame
-) -> None:
-    odd.make(folder / odd.name)
-    engine = opened()
-    [slug] = {competition.slug for competition in engine.competitions} - {"trimul"}
-    said = engine.unavailable.get(slug) or " ".join(asked(engine, slug).values())
-    assert (odd.says or "") in said
-    assert bool(said) == (odd.says is not None), said
+def name_of(what: str) -> str:
+    """The file of a case among those of the others."""
+    return ODD_FILES[what].name.replace(ODD, f"spring {list(ODD_FILES).index(what)}.parquet")
+
+
+@pytest.fixture(scope="module")
+def together(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelBot]:
+    """kbdash over a healthy file and all odd ones, but those that have a name of their own."""
+    folder = part_of(sample_folder, tmp_path_factory.mktemp("odd"), TRIMUL)
+    for what, odd in ODD_FILES.items():
+        if odd.name != LEGACY:
+            odd.make(folder / name_of(what))
+    engine = kbdash.connect(folder, settings=Settings(cache=tmp_path_factory.mktemp("cache"), memory_limit="200MB"))
+    engine._database.wait_until_opened(60.0)
+    yield engine
+    engine.close()
+
+
+def slug_of(engine: KernelBot, what: str) -> str:
+    [slug] = [one.slug for one in engine.competitions if one.files[0] == name_of(what)]
+    return slug
+
+
+def check(engine: KernelBot, what: str, slug: str, healthy: pd.DataFrame) -> None:
+    """The file is read, or told with its name; the healthy one answers as ever."""
+    says, said = ODD_FILES[what].says, engine.unavailable.get(slug) or " ".join(asked(engine, slug).values())
+    assert (says or "").replace(ODD, name_of(what)) in said
+    assert bool(said) == (says is not None), said
     assert engine.leaderboard("trimul").equals(healthy)
-    assert set(engine.overview()["competition"]) == {"trimul", *([] if odd.says else [slug])}
+
+
+@pytest.mark.parametrize("what", [what for what, odd in ODD_FILES.items() if odd.name != LEGACY])
+def test_an_odd_file_is_read_or_told(what: str, together: KernelBot, healthy: pd.DataFrame) -> None:
+    check(together, what, slug_of(together, what), healthy)
+
+
+def test_odd_files_are_in_the_overview_if_they_can_be_read(together: KernelBot) -> None:
+    read = [what for what, odd in ODD_FILES.items() if odd.name != LEGACY and odd.says is None]
+    assert set(together.overview()["competition"]) == {"trimul", *(slug_of(together, what) for what in read)}
+
+
+@pytest.mark.parametrize("what", [what for what, odd in ODD_FILES.items() if odd.name == LEGACY])
+def test_an_odd_file_of_runs_is_read_or_told(
+    what: str, folder: Path, opened: Callable[[], KernelBot], healthy: pd.DataFrame
+) -> None:
+    ODD_FILES[what].make(folder / LEGACY)
+    engine = opened()
+    check(engine, what, "amd-mi300", healthy)
+    assert set(engine.overview()["competition"]) == {"trimul", *([] if ODD_FILES[what].says else ["amd-mi300"])}
 
 
 def test_two_files_of_one_name_are_two_competitions(folder: Path, opened: Callable[[], KernelBot]) -> None:

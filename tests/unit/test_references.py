@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import product
+from functools import cache
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,26 @@ def asked_of(scope: Scope, *more: str) -> tuple[str, ...]:
     return (*PROBLEMS, *more) if scope == Scope() else (BOARDS[598], BOARDS[730], REVERSED)
 
 
+@cache
+def some(*choices: tuple[Any, ...]) -> tuple[tuple[Any, ...], ...]:
+    """Combinations of choices in which every two values meet: planning a statement takes most of a question's time.
+
+    The first choice is a scope, the second a problem; which go together is said by `asked_of`.
+    """
+    every = [one for one in product(SCOPES, *choices) if one[1] in asked_of(SCOPES[one[0]])]
+    meetings = {one: set(combinations(enumerate(one), 2)) for one in every}
+    missing, chosen = set().union(*meetings.values()), []
+    while missing:
+        chosen.append(max(every, key=lambda one: len(meetings[one] & missing)))
+        missing -= meetings[chosen[-1]]
+    return tuple(chosen)
+
+
+def chosen(scope: Scope, *choices: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Those of a scope, without it."""
+    return [one[1:] for one in some(*choices) if SCOPES[one[0]] == scope]
+
+
 def of(rows: Data, problem: str) -> list[Row]:
     return [row for own in rows.values() for row in own if row.problem == problem]
 
@@ -146,7 +167,7 @@ def ask(traps: KernelBot, name: str, expected: Sequence[Mapping[str, Any]], **va
 
 def test_leaderboard(traps: KernelBot, rows: Data, scope: Scope) -> None:
     for problem in asked_of(scope, *LEGACY_PROBLEMS):
-        for top in (None, 2):
+        for top in (None, 2) if problem in (BOARDS[730], REVERSED, *LEGACY_PROBLEMS[:1]) else (None,):
             expected = reference_boards.leaderboard(of(rows, problem), scope, top)
             ask(traps, "leaderboard", expected, problem=problem, top=top, **asked(scope))
 
@@ -192,12 +213,17 @@ def test_orders(traps: KernelBot, rows: Data, monkeypatch: pytest.MonkeyPatch) -
             problem=PODIUM,
             order=order,
         )
-    for order, problem in product(orders_of("records"), (BOARDS[730], BOARDS[598], REVERSED, CASED)):
+    for order, problem in product(orders_of("records"), (BOARDS[730], CASED)):
         expected = reference_boards.records(of(rows, problem), Scope(), order=order)
         ask(traps, "records", expected, problem=problem, order=order)
-    for order in orders_of("overview"):
+    first, *_, last = orders_of("overview")
+    for order in (first, last):
         told = [reference_boards.in_order(reference_people.overview({slug: rows[slug]}), order) for slug in rows]
         ask(traps, "overview", [row for one in told for row in one], order=order)
+    every = reference_people.overview({"nvfp4": rows["nvfp4"]})
+    for order in orders_of("overview"):
+        told = traps.frame("overview", competition="nvfp4", order=order)
+        agree(told, reference_boards.in_order(every, order), columns_of("overview"))
     people = linkable(rows)
     for order, user in product(orders_of("user"), ("7", "9")):
         every = reference_boards.in_order(reference_people.user(people, user), order)
@@ -212,11 +238,14 @@ def test_summary(traps: KernelBot, rows: Data, scope: Scope) -> None:
         ask(traps, "summary", reference_boards.summary(of(rows, problem), scope), problem=problem, **asked(scope))
 
 
+SCORES = (1e-9, 1e-5, 2.1e-5, 1e9)
+
+
 def test_standing(traps: KernelBot, rows: Data, scope: Scope) -> None:
-    for problem in (*asked_of(scope), PODIUM):
-        for score in (1e-9, 1e-5, 2.1e-5, 1e9):
-            expected = reference_boards.standing(of(rows, problem), scope, score)
-            ask(traps, "standing", expected, problem=problem, score=score, **asked(scope))
+    cases = [*chosen(scope, PROBLEMS, SCORES), *product((PODIUM,), SCORES if scope == Scope() else SCORES[1:2])]
+    for problem, score in cases:
+        expected = reference_boards.standing(of(rows, problem), scope, score)
+        ask(traps, "standing", expected, problem=problem, score=score, **asked(scope))
 
 
 def test_records(traps: KernelBot, rows: Data, scope: Scope) -> None:
@@ -225,30 +254,27 @@ def test_records(traps: KernelBot, rows: Data, scope: Scope) -> None:
 
 
 def test_trends(traps: KernelBot, rows: Data, scope: Scope) -> None:
-    for problem, points in product(asked_of(scope), (1, 7)):
-        for users in (USERS, ("7", "8")):
-            expected = reference_boards.trends(of(rows, problem), scope, users, points)
-            ask(traps, "trends", expected, problem=problem, users=users, points=points, **asked(scope))
+    for problem, points, users in chosen(scope, PROBLEMS, (1, 7), (USERS, ("7", "8"))):
+        expected = reference_boards.trends(of(rows, problem), scope, users, points)
+        ask(traps, "trends", expected, problem=problem, users=users, points=points, **asked(scope))
 
 
 def test_ecdf(traps: KernelBot, rows: Data, scope: Scope) -> None:
-    for problem, points in product(asked_of(scope), (2, 3, 400)):
+    for problem, points in chosen(scope, PROBLEMS, (2, 3, 400)):
         expected = reference_boards.ecdf(of(rows, problem), scope, points)
         ask(traps, "ecdf", expected, problem=problem, points=points, **asked(scope))
 
 
 def test_progression(traps: KernelBot, rows: Data, scope: Scope) -> None:
-    for problem, limit in product(asked_of(scope), (7, 4000)):
-        for users in (USERS, ("42", "9"), ("9",)):
-            expected = reference_boards.progression(of(rows, problem), scope, users, limit)
-            ask(traps, "progression", expected, problem=problem, users=users, limit=limit, **asked(scope))
+    for problem, limit, users in chosen(scope, PROBLEMS, (7, 4000), (USERS, ("42", "9"), ("9",))):
+        expected = reference_boards.progression(of(rows, problem), scope, users, limit)
+        ask(traps, "progression", expected, problem=problem, users=users, limit=limit, **asked(scope))
 
 
 def test_ladder(traps: KernelBot, rows: Data, scope: Scope) -> None:
-    for problem in asked_of(scope)[:4]:
-        for user in USERS:
-            expected = reference_boards.ladder(of(rows, problem), scope, user)
-            ask(traps, "ladder", expected, problem=problem, user=user, **asked(scope))
+    for problem, user in chosen(scope, (*BOARDS.values(), REVERSED), USERS):
+        expected = reference_boards.ladder(of(rows, problem), scope, user)
+        ask(traps, "ladder", expected, problem=problem, user=user, **asked(scope))
 
 
 def test_same_code(traps: KernelBot, rows: Data, scope: Scope) -> None:
@@ -276,13 +302,17 @@ def test_submissions_filtered(traps: KernelBot, rows: Data, scope: Scope) -> Non
         page = traps.submissions(problem, page_size=500, **wanted, **asked(scope))
         agree(page.rows, expected, columns_of("submissions"))
         assert page.total == len(expected)
+        if scope != Scope():  # a page of some rows is a page of all
+            continue
         part = traps.submissions(problem, page_size=7, page=2, **wanted, **asked(scope))
         agree(part.rows, expected[7:14] if len(expected) > 7 else expected, columns_of("submissions"))
 
 
 def test_submissions_sorted(traps: KernelBot, rows: Data) -> None:
     problems = (BOARDS[730], "trimul", "loose", "amd-fp8-mm")
-    for problem, sort, descending in product(problems, SORTS, (True, False)):
+    for number, (sort, descending, problem) in enumerate(product(SORTS, (True, False), problems)):
+        if problem != BOARDS[730] and number % 3:
+            continue
         expected = reference_boards.submissions(of(rows, problem), Scope(), sort=sort, descending=descending)
         page = traps.submissions(problem, page_size=500, sort=sort, descending=descending)
         agree(page.rows, expected, columns_of("submissions"))
@@ -293,7 +323,7 @@ def test_shapes(traps: KernelBot, rows: Data, folder: Path) -> None:
         timings = pq.read_table(folder / LEGACY, columns=["run_result"])["run_result"].to_pylist()
         own = of(rows, problem) if problem != "trimul" else []
         for scope in (Scope(), Scope(runner="MI325"), Scope(until=DAY, flagged=False)):
-            for users, top in (((), 1), ((), 2), ((), 30), (("2", "3"), 1)):
+            for users, top in (((), 1), ((), 2), ((), 30), (("2", "3"), 1)) if scope == Scope() else (((), 2),):
                 expected = reference_boards.shapes(own, scope, timings, users, top)
                 ask(traps, "shapes", expected, problem=problem, users=users, top=top, **asked(scope))
 
@@ -383,7 +413,7 @@ def test_user(traps: KernelBot, rows: Data) -> None:
 def test_find_users(traps: KernelBot, rows: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(traps, "frame", once(traps.frame))
     for text in ("a", "ADA", "7", "42", "late", "early", "user 1", "timeless", "r", "", "nobody"):
-        for limit in (1, 3, 1000):
+        for limit in (1, 3, 1000) if text in ("a", "r", "") else (3,):
             expected = reference_people.find_users(linkable(rows), text, limit)
             ask(traps, "find_users", expected, text=text, limit=limit)
             for slug, own in rows.items():
@@ -398,8 +428,9 @@ def test_submission_rows(traps: KernelBot, rows: Data) -> None:
     for slug in FILES:
         numbers = {row.submission_id for row in rows[slug]}
         special = {number for number in numbers if number > 3999}
+        several = {number for number in numbers if sum(row.submission_id == number for row in rows[slug]) > 1}
         for number in (*sorted(special | set(sorted(numbers)[:8])), -1):
-            for runner in (None, "NVIDIA"):
+            for runner in (None, "NVIDIA") if number in {min(numbers), -1} | several else (None,):
                 told = traps.frame("submission_rows", competition=slug, submission_id=number, runner=runner)
                 expected = reference_people.submission_rows(slug, FILES[slug], rows[slug], number, runner)
                 agree(told, expected, columns_of("submission_rows"))
@@ -456,7 +487,7 @@ def test_who(traps: KernelBot, rows: Data) -> None:
 )
 def test_close_names_and_users(traps: KernelBot, rows: Data, text: str) -> None:
     names = [*(row.user_name for own in rows.values() for row in own), "ada", "sandra"]
-    for limit in (1, 3, 50):
+    for limit in (1, 3, 50) if text in ("sandra", "late", "user 11") else (50,):
         told = traps.frame("close_names", competition="nothing", names=names, text=text, limit=limit)
         agree(told, reference_people.close_names(names, text, limit), columns_of("close_names"))
         for slug, own in rows.items():
@@ -468,7 +499,7 @@ def test_close_names_and_users(traps: KernelBot, rows: Data, text: str) -> None:
 
 
 def test_distribution(traps: KernelBot, rows: Data, scope: Scope) -> None:
-    for problem, bins in product(asked_of(scope), (1, 6)):
+    for problem, bins in chosen(scope, PROBLEMS, (1, 6)):
         expected = reference_charts.distribution(of(rows, problem), scope, bins)
         ask(traps, "distribution", expected, problem=problem, bins=bins, **asked(scope))
 
@@ -480,7 +511,7 @@ def test_personal_bests(traps: KernelBot, rows: Data, scope: Scope) -> None:
 
 
 def test_rank_history(traps: KernelBot, rows: Data, scope: Scope) -> None:
-    for problem, (top, steps) in product(asked_of(scope)[:4], ((1, 5), (2, 5), (4, 16))):
+    for problem, (top, steps) in chosen(scope, (*BOARDS.values(), REVERSED), ((1, 5), (2, 5), (4, 16))):
         expected = reference_charts.rank_history(of(rows, problem), scope, top, steps)
         ask(traps, "rank_history", expected, problem=problem, top=top, steps=steps, **asked(scope))
 
@@ -532,7 +563,8 @@ def test_the_rows_behind_every_question(traps: KernelBot, rows: Data) -> None:
 def test_boards_of_days_added_up(traps: KernelBot, rows: Data) -> None:
     """Days are added up in the background once a competition is asked about a lot; here at once."""
     add_up_days(traps)
-    for problem, scope in product((BOARDS[598], "trimul", REVERSED), SCOPES.values()):
+    every = [(problem, Scope()) for problem in ("trimul", REVERSED)]
+    for problem, scope in [*every, *product((BOARDS[598],), SCOPES.values())]:
         own = of(rows, problem)
         ask(traps, "leaderboard", reference_boards.leaderboard(own, scope), problem=problem, **asked(scope))
         ask(traps, "summary", reference_boards.summary(own, scope), problem=problem, **asked(scope))
