@@ -3,7 +3,9 @@
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,19 @@ def sample_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample_folder(sample_cache: Path) -> Path:
     """The eleven files of the sample; nobody writes here."""
     return ensure_sample(sample_cache)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_are_scanned_once() -> Iterator[None]:
+    """Streamlit's AppTest looks for components in every installed package, at each run: 0.2 s that change nothing."""
+    if "streamlit.testing.v1" not in sys.modules:  # no test of these opens a page
+        yield
+        return
+    from streamlit.components.v2 import manifest_scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 def part_of(folder: Path, to: Path, *names: str) -> Path:

@@ -55,6 +55,15 @@ PARQUET = parquet()
 TOTAL = float(sum(range(ROWS)))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_context() -> Iterator[None]:
+    """One for all clients: reading the certificates takes 20 ms, and nobody here speaks TLS."""
+    context = httpx2.create_ssl_context()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("httpx2._transports.default.create_ssl_context", lambda *_, **__: context)
+        yield
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "dataset"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,18 +18,18 @@ from kbdash.database.failures import explained
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot
 from kbdash.errors import CorruptData, DataUnavailable
+from tests.conftest import part_of
 from tests.hub import LoopbackHub
-from tests.unit.tables import write_flat
+from tests.unit.tables import FLAT, LEGACY, NVFP4, TRIMUL, write_flat
 
-NVFP4 = "nvidia_nvfp4_submissions.parquet"
 ROW = {"submission_id": 1, "leaderboard_id": 9000, "problem_name": "fft", "user_id": "7", "score": 1e-3,
        "passed": True, "mode": "leaderboard", "runner": "GB300", "code": "x"}  # fmt: skip
 
 
 @pytest.fixture
 def remote(sample_folder: Path, tmp_path: Path) -> Iterator[tuple[KernelBot, LoopbackHub]]:
-    """An engine over the sample on a Hub."""
-    with LoopbackHub(sample_folder) as hub:
+    """An engine over two files of the sample on a Hub."""
+    with LoopbackHub(part_of(sample_folder, tmp_path / "dataset", NVFP4, TRIMUL)) as hub:
         engine = kbdash.connect(settings=Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path))
         yield engine, hub
         engine.close()
@@ -76,11 +77,13 @@ def test_a_copy_that_fails_is_no_failure_of_a_question(
 
 
 def test_rows_that_cannot_be_kept_are_read_where_they_lie(tmp_path: Path) -> None:
-    rows = [
-        ROW | {"submission_id": number, "file_name": f"{number * 7919:040x}", "score": 1e-3 + number}
-        for number in range(150_000)
-    ]
-    write_flat(rows, tmp_path / "spring_submissions.parquet")
+    many = range(150_000)
+    columns = {name: pa.array([value] * len(many), FLAT.field(name).type) for name, value in ROW.items()}
+    columns |= {name: pa.nulls(len(many), FLAT.field(name).type) for name in set(FLAT.names) - set(ROW)}
+    columns["submission_id"] = pa.array(many)
+    columns["file_name"] = pa.array([f"{number * 7919:040x}" for number in many], pa.large_string())
+    columns["score"] = pa.array([1e-3 + number for number in many])
+    pq.write_table(pa.table(columns, schema=FLAT), tmp_path / "spring_submissions.parquet")
     settings = Settings(source=str(tmp_path), cache=tmp_path / "cache", memory_limit="40MB")
     engine = kbdash.connect(settings=settings)
     for _ in range(3):
@@ -120,7 +123,8 @@ def test_many_rows_are_kept_in_slices(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_kept_rows_give_the_same_answers(kb: KernelBot, sample_folder: Path, tmp_path: Path) -> None:
-    fresh = kbdash.connect(settings=Settings(source=str(sample_folder), cache=tmp_path))
+    folder = part_of(sample_folder, tmp_path / "dataset", NVFP4, LEGACY, "pmpp_v2_submissions.parquet")
+    fresh = kbdash.connect(settings=Settings(source=str(folder), cache=tmp_path))
     for problem in ("nvfp4_gemm", "vectoradd_v2", "amd-fp8-mm"):
         first = fresh.leaderboard(problem)
         for ask in (fresh.summary, fresh.records, fresh.distribution, fresh.status_over_time):
@@ -153,13 +157,15 @@ def test_a_damaged_column_does_not_spoil_the_others(tmp_path: Path) -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("name", [EMPTY, ALL_LINKABLE, "ladder", "about"])
-def test_a_file_cannot_take_a_name_of_ours(tmp_path: Path, name: str) -> None:
-    write_flat([ROW], tmp_path / f"{name}.parquet")
+def test_a_file_cannot_take_a_name_of_ours(tmp_path: Path) -> None:
+    names = (EMPTY, ALL_LINKABLE, "ladder", "about")
+    for name in names:
+        write_flat([ROW | {"problem_name": f"fft of {name}"}], tmp_path / f"{name}.parquet")
     engine = kbdash.connect(settings=Settings(source=str(tmp_path), cache=tmp_path / "cache"))
-    assert [competition.slug for competition in engine.competitions] == [f"{name}-file"]
-    assert len(engine.leaderboard("fft")) == 1
-    assert engine.leaderboard("fft", until="2000-01-01").empty
+    assert {competition.slug for competition in engine.competitions} == {f"{name}-file" for name in names}
+    for name in names:
+        assert len(engine.leaderboard(f"fft of {name}", competition=f"{name}-file")) == 1, name
+        assert engine.leaderboard(f"fft of {name}", until="2000-01-01").empty, name
     engine.close()
 
 

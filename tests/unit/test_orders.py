@@ -25,7 +25,7 @@ ASKED: dict[Question, dict[str, Any]] = {
     LEADERBOARD: {"problem": "trimul"},
     RECORDS: {"problem": "trimul"},
     OVERVIEW: {},
-    USER: {"user": "Sample Quail"},
+    USER: {"user": "Sample Civet"},
 }
 CASES = [
     (question, order)
