@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from kbdash.code.parquet import LocalBytes, inspect
+from kbdash.code.parquet import footer as footers
 from kbdash.code.parquet.footer import MAX_COLUMN_CHUNKS, MAX_FOOTER_BYTES, MAX_SCHEMA_DEPTH
 from kbdash.code.parquet.plain import MAX_TEXT_BYTES
-from kbdash.code.parquet.thrift import Field, binary, i32, i64, listed, struct_of, varint
+from kbdash.code.parquet.thrift import Field, binary, i32, i64, listed, read_struct, struct_of, varint
 from kbdash.errors import CorruptData, DataUnavailable
 from tests.unit.parquet_samples import Layout, MemoryBytes, fresh_reader
 
@@ -84,6 +85,23 @@ def test_hostile_footers_are_refused_at_once(name: str) -> None:
         inspect(source)
     assert thread_time() - start < 5
     assert refused.value.advice
+
+
+def test_a_footer_that_passed_is_parsed_once_and_only_that_one_passes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = {1: i32(2), 2: listed([i32(0)]), 3: listed([binary(b"once")]), 4: i32(0), 5: i64(9), 7: i64(16), 9: i64(4)}
+    rows = struct_of({1: listed([struct_of({2: i64(4), 3: struct_of(facts)})]), 2: i64(0), 3: i64(9)})
+    schema = listed([group("root", 1), leaf("once")])
+    safe = struct_of({1: i32(2), SCHEMA: schema, ROWS: i64(9), GROUPS: listed([rows])})[1]
+    parsed: list[bytes] = []
+    monkeypatch.setattr(footers, "read_struct", lambda data, shape: parsed.append(data) or read_struct(data, shape))
+    inspect(file_with_footer(safe))
+    inspect(file_with_footer(safe))
+    assert parsed == [safe]
+    # The same footer in a shorter file: its chunk would lie outside.
+    shorter = MemoryBytes(b"PAR1" + safe + len(safe).to_bytes(4, "little") + b"PAR1")
+    for source in (shorter, shorter, file_with_footer(safe.replace(b"once", b"then", 1))):
+        with pytest.raises(CorruptData):
+            inspect(source)
 
 
 def test_a_schema_as_deep_as_allowed_is_read() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 
 from kbdash.code.parquet.pages import Codec, Physical, bounded, member
@@ -23,6 +24,7 @@ MAX_COLUMN_CHUNKS = 50_000
 MAX_ROWS = 1 << 40
 _NOT_PARQUET_ADVICE = "The file is damaged or was not uploaded whole; get it anew."
 _OPTIONAL, _REPEATED = 1, 2
+_MOST_REMEMBERED = 1_000
 
 _SCHEMA_SHAPE: Shape = dict.fromkeys((1, 3, 4, 5))
 _CHUNK_SHAPE: Shape = {1: None, 3: {**dict.fromkeys((1, 3, 4, 5, 7, 9, 11)), 12: {3: None}}, 4: None, 5: None, 8: {}}
@@ -83,18 +85,33 @@ class _Leaf:
     flat: bool
 
 
+_safe: set[tuple[int, bytes]] = set()
+"""Footers that were found safe, by place and digest: a source that is opened again need not be parsed again."""
+
+
 def inspect(source: ByteSource) -> None:
     """Raise CorruptData or DataUnavailable unless the footer is safe for any reader.
 
     Costs one range, or two when the footer is long, and at most about a second and 100 MB, whatever is in it.
     """
     with damage_named(source):
-        read_footer(source)
+        data, body_end = _footer_bytes(source)
+        key = body_end, blake2b(data).digest()
+        if key in _safe:
+            return
+        _parsed(source, data, body_end)
+        if len(_safe) >= _MOST_REMEMBERED:
+            _safe.clear()
+        _safe.add(key)
 
 
 def read_footer(source: ByteSource) -> Footer:
     """The footer of a file, fetched in one range, or two when it is long."""
-    data, body_end = _footer_bytes(source)
+    return _parsed(source, *_footer_bytes(source))
+
+
+def _parsed(source: ByteSource, data: bytes, body_end: int) -> Footer:
+    """The footer in these bytes, which end where the file does and begin at `body_end`."""
     raw = read_struct(data, _FOOTER_SHAPE)
     elements, groups = raw.structs(2), raw.structs(4)
     _allowed(len(elements), MAX_SCHEMA_ELEMENTS, "number of schema elements")
