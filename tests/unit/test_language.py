@@ -112,9 +112,9 @@ FROZE_EVERYBODY = ESCAPES_WITHOUT_END + r"\a" * 40
 FRAGMENTS = (
     FROZE_EVERYBODY, r"\a", "<", "<<<", "'\\", '"\\', '"""\\', '\\"""', '"""', "'''", "class a", "def a", "def a\n",
     "import a, ", "from a.", " ", "\n", "\r", "asm ", "#include ", "template ", "extern ", '"""__global__\n"""\n', "#",
-    "@a", "__global__ '", "\\", "\ufffd", "\u0301",
+    "@a", "__global__ '", "\\", "\ufffd", "\u0301", "a", '\\"""\n', "\\'''\n",
 )  # fmt: skip
-OPENINGS = ("", "class ", "import torch\n__global__\n", 'import torch\n__global__\nx = """', "__global__ '", "asm ")
+OPENINGS = ("", "__global__\nclass ", "import torch\n__global__\n", 'import torch\n__global__\nx = """', "__global__ '", "asm ")
 
 
 @pytest.mark.parametrize("escapes", [20, 22, 24, 26, 40])
