@@ -275,6 +275,8 @@ class TestRefusals:
         "text",
         [
             "HF_TOKEN=abc", "api_key=abc", "APIKEY=abc", "PASSWD=abc", "AWS_ACCESS_KEY_ID=abc", "DB_PWD=abc",
+            "SECRET=abc", "CREDENTIALS=abc", "MY_AUTH=abc", "PRIVATE=abc", "COOKIE=abc", "SIGNATURE=abc",
+            "SENTRY_DSN=abc",
             f"NOTE={WRITER}", f"NOTE=Bearer {WRITER}", "NOTE=ghp_abcdefghijklmnop1234", "NOTE=AKIAABCDEFGHIJKLMNOP",
             "PROXY=http://user:abc@proxy", "NOTE=-----BEGIN abc-----", "NOTE=abc1abc2abc3abc4abc5abc6abc7abc8abc9",
         ],

@@ -114,7 +114,9 @@ FRAGMENTS = (
     "import a, ", "from a.", " ", "\n", "\r", "asm ", "#include ", "template ", "extern ", '"""__global__\n"""\n', "#",
     "@a", "__global__ '", "\\", "\ufffd", "\u0301", "a", '\\"""\n', "\\'''\n",
 )  # fmt: skip
-OPENINGS = ("", "__global__\nclass ", "import torch\n__global__\n", 'import torch\n__global__\nx = """', "__global__ '", "asm ")
+OPENINGS = (
+    "", "__global__\nclass ", "import torch\n__global__\n", 'import torch\n__global__\nx = """', "__global__ '", "asm ",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("escapes", [20, 22, 24, 26, 40])

@@ -29,6 +29,35 @@ def test_credentials_tokens_and_signatures_go(said: str, left: str) -> None:
     assert left in without_secrets(said, {})
 
 
+@pytest.mark.parametrize(
+    "token",
+    [
+        "api_org_abcdefgh", "gho_abcdefgh", "ghu_abcdefgh", "ghs_abcdefgh", "ghr_abcdefgh", "github_pat_abcdefgh",
+        "glpat-abcdefgh", "xoxa-abcdefgh", "xoxb-abcdefgh", "xoxp-abcdefgh", "xoxr-abcdefgh", "xoxs-abcdefgh",
+        "sk-abcdefgh", "pypi-abcdefgh", "npm_abcdefgh", "ASIAABCDEFGHIJKL", "eyJhbGciOiJI.eyJzdWIi.c2ln",
+    ],
+)  # fmt: skip
+def test_a_token_goes_whoever_gives_it_out(token: str) -> None:
+    assert without_secrets(f"sent {token} along", {}) == "sent … along"
+
+
+@pytest.mark.parametrize("scheme", ["Basic", "token", "BASIC"])
+def test_a_header_that_authorises_goes(scheme: str) -> None:
+    assert without_secrets(f"Authorization: {scheme} dXNlcjpwYXNz=", {}) == f"Authorization: {scheme} …"
+
+
+@pytest.mark.parametrize(
+    "name", ["X-Amz-Credential", "Signature", "Policy", "Key-Pair-Id", "token", "access_token", "sig"]
+)
+def test_what_signs_an_address_goes(name: str) -> None:
+    assert without_secrets(f"GET https://cdn/x?a=b&{name}=abc123&c=d", {}) == f"GET https://cdn/x?a=b&{name}=…&c=d"
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"])
+def test_a_proxy_tells_no_password_by_whatever_name_it_is_set(name: str) -> None:
+    assert without_secrets("could not use sesame", {name: "http://me:sesame@proxy:1"}) == "could not use …"
+
+
 def test_the_secrets_of_the_environment_go_however_they_are_quoted() -> None:
     said = "could not use p@ss/w@rd nor p%40ss/w@rd, sesame or tok-en"
     left = without_secrets(said, {**PROXY, "HF_TOKEN": "tok-en"})
