@@ -15,7 +15,8 @@ TOKENS = """({ text, language, embedded }) => {
     });
 }"""
 SECONDS = """({ opening, fragment, length, language, embedded }) => {
-    const text = (opening + fragment.repeat(Math.ceil(length / fragment.length))).slice(0, length);
+    // A line too long to be coloured is only read for what it opens, and only if another line follows.
+    const text = `${(opening + fragment.repeat(Math.ceil(length / fragment.length))).slice(0, length)}\\nx`;
     const start = performance.now();
     const lines = linesOf(text);
     const tokens = new Tokens(lines, language, embedded);
