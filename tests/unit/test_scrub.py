@@ -1,10 +1,19 @@
 """Messages tell no secrets, and readers nothing about the machine."""
 
+import asyncio
 import logging
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from mcp.server.mcpserver.exceptions import ToolError
 
+from kbdash.api import failures
+from kbdash.api.agents import _Work
+from kbdash.api.gate import Bounds, Gate
+from kbdash.content.patterns import BadPattern
+from kbdash.database.plain_sql import _address
 from kbdash.errors import DataUnavailable
 from kbdash.inert import REPLACEMENT, inert
 from kbdash.scrub import for_readers, has_user_info, without_secrets, without_user_info
@@ -143,6 +152,24 @@ def test_errors_and_pages_are_scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "sesame" not in str(error)
     assert "hf_" not in error.advice
     assert "somebody" not in escape.message("/home/somebody/data/x")
+
+
+def test_data_links_and_agents_are_told_no_paths() -> None:
+    path, advice = "no folder /home/somebody/data/x", "Look into /home/somebody/data/y"
+    told = bytes(failures.answer(BadPattern(path, advice=advice)).body)
+    assert b"somebody" not in told
+    assert [b"no folder" in told, told.count(b"Look into")] == [True, 2]
+
+    def failing() -> Any:
+        raise DataUnavailable(path, advice=advice)
+
+    with pytest.raises(ToolError, match="no folder …/x Look into …/y"):
+        asyncio.run(_Work(failing, Gate(Bounds(), lambda _: None)).run(lambda kb: kb))
+
+
+def test_sql_to_take_away_names_no_password() -> None:
+    file: Any = SimpleNamespace(file=SimpleNamespace(location="https://user:sesame@hub.local/x", name="x"))
+    assert _address(file) == "'https://hub.local/x'"
 
 
 def test_the_log_is_scrubbed_down_to_its_tracebacks() -> None:
