@@ -20,8 +20,6 @@ Format = Literal["zip", "jsonl"]
 MOST_TEXTS = 500
 MOST_BYTES = 64 << 20
 """Most bytes of source text in one set; further texts are named and left out."""
-_THEN = (1980, 1, 1, 0, 0, 0)
-"""A constant timestamp for the files of a zip, so that equal sets are equal files."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,7 @@ def within(entries: Iterable[Entry]) -> Iterable[Entry]:
 
 
 def _zip(entries: Sequence[Entry], source: Source) -> bytes:
+    # A ZipInfo has a constant timestamp unless one is given, so that equal sets are equal files.
     out = io.BytesIO()
     facts = []
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -67,9 +66,9 @@ def _zip(entries: Sequence[Entry], source: Source) -> bytes:
             name = _file_name(entry) if entry.found else ""
             facts.append(_facts(entry) | {"file": name})
             if entry.found:
-                archive.writestr(zipfile.ZipInfo(name, _THEN), entry.found.text, zipfile.ZIP_DEFLATED)
-        archive.writestr(zipfile.ZipInfo("facts.csv", _THEN), csv_text(pd.DataFrame(facts)), zipfile.ZIP_DEFLATED)
-        archive.writestr(zipfile.ZipInfo("CITATION.txt", _THEN), credit(source) + "\n" + CITATION)
+                archive.writestr(zipfile.ZipInfo(name), entry.found.text, zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo("facts.csv"), csv_text(pd.DataFrame(facts)), zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo("CITATION.txt"), credit(source) + "\n" + CITATION)
     return out.getvalue()
 
 

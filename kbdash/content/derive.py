@@ -60,12 +60,11 @@ def origins(use: LineUse, held: RowsOfTexts, facts: RowFacts, lines: int) -> Ite
 def _table(start: int, oldest: Ints, rows_by_age: Longs, facts: RowFacts, users: Longs, submissions: Longs) -> pa.Table:
     missing = oldest == _NOTHING
     row = np.append(rows_by_age, 0)[np.where(missing, -1, oldest)]
-    user = facts.user[row] if len(facts.user) else np.full(len(row), NOBODY)
-    at = facts.at[row] if len(facts.at) else np.full(len(row), LATEST)
+    user, at = facts.user[row], facts.at[row]
     names = pa.array([*facts.users, None], pa.string())
     columns = [
         pa.array(np.arange(start, start + len(oldest), dtype=np.int32)),
-        pa.array(facts.submission_id[row] if len(facts.at) else at, mask=missing),
+        pa.array(facts.submission_id[row], mask=missing),
         names.take(pa.array(np.where(missing | (user == NOBODY), len(facts.users), user))),
         pa.array(at, pa.int64(), mask=missing | (at == LATEST)).cast(pa.timestamp("us", "UTC")),
         pa.array(users.astype(np.int32)),

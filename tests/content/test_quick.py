@@ -64,7 +64,9 @@ def test_lines_that_are_skipped_leave_the_state_and_have_the_patterns_told() -> 
     quick = QuickLines(pa.array(lines, pa.large_binary()), rules())
     skipped = 0
     for first in range(len(lines)):
-        before = some_state(chance)._replace(joined=False, comment=False, raw="")
+        before = some_state(chance)
+        if first % 8:  # in the other states no line can be passed over
+            before = before._replace(joined=False, comment=False, raw="")
         stop, told = quick.skip(first, min(first + chance.randint(1, 40), len(lines)), before)
         state, found = before, 0
         for line in lines[first:stop]:
@@ -73,6 +75,21 @@ def test_lines_that_are_skipped_leave_the_state_and_have_the_patterns_told() -> 
         assert (state, found) == (before, told)
         skipped += stop - first
     assert skipped > 100
+
+
+def test_lines_that_change_nothing_are_passed_over_at_once() -> None:
+    quick = QuickLines(pa.array([b"y + z"] * 1000, pa.large_binary()), rules())
+    for state in (State(mode="py"), State(mode="cpp", quote='"""'), State(mode="py", depth=2, duty="asm")):
+        assert quick.skip(0, 30, state) == (30, rules().patterns({state.mode: "y + z"}))
+    for state in (State(mode="py", duty="message"), State(mode="cpp", duty="asm"), State(mode="doc")):
+        assert quick.skip(0, 30, state) == (0, 0)
+
+
+def test_a_state_that_comes_again_is_the_same_one() -> None:
+    lines = [b"f(", b")", b"g[", b"]"] * 10
+    reader = TextReader(pa.array(lines, pa.large_binary()))
+    reader.patterns(np.array([0], np.int32), np.array([len(lines)], np.int32))
+    assert len(reader._states) == len(set(reader._states)) == 3
 
 
 @pytest.mark.parametrize("lines", [[b"(", b""], [b""], [b"", b"]", b"", b""]])

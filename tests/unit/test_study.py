@@ -35,6 +35,7 @@ def test_the_first_of_a_list_as_zip(kb: KernelBot) -> None:
         assert archive.read(row["file"]).decode() == kb.code(row["submission_id"], row["runner"], "nvfp4")
     assert "KernelBot dataset" in archive.read("CITATION.txt").decode()
     assert len(archive.namelist()) == 9
+    assert {each.date_time for each in archive.infolist()} == {zipfile.ZipInfo().date_time}, "the clock is in no set"
 
 
 def test_filtered_submissions_as_lines_of_json(kb: KernelBot) -> None:

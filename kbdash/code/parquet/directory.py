@@ -10,7 +10,6 @@ from kbdash.errors import DataUnavailable
 
 Span = tuple[int, int]  # offset and length, bytes
 _LARGE_BYTES = 64 << 10
-_SHORT_BYTES = 16 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Page:
     @property
     def stands_alone(self) -> bool:
         """Whether its header is far too short to hold a page like this one, as one with a damaged length could."""
-        return self.total >= _LARGE_BYTES and (self.header_bytes or 0) <= _SHORT_BYTES
+        return self.total >= _LARGE_BYTES and (self.header_bytes or 0) <= _LARGE_BYTES // 4
 
     def agrees_with(self, header: PageHeader) -> bool:
         """Whether the page's header is the one this directory was built from."""

@@ -19,7 +19,6 @@ from kbdash.errors import CorruptData, DataUnavailable
 ID_COLUMN = "submission_id"
 # Eight bytes a row: the ids of the whole dataset take about 5 MB. The usual writer makes row groups of up to a
 # million rows, which take 8 MB uncompressed.
-_CACHE_BYTES = 64 << 20
 _MAX_CHUNK_BYTES = 32 << 20
 _MAX_ROWS = 1 << 22
 
@@ -31,7 +30,7 @@ class RowIds:
         self._directories = directories
         self._column = column
         self._ids: SharedCache[tuple[str, str, int], pa.ChunkedArray]
-        self._ids = SharedCache(_CACHE_BYTES, lambda ids: int(ids.get_total_buffer_size()), BYTES)
+        self._ids = SharedCache(BYTES.limit, lambda ids: int(ids.get_total_buffer_size()), BYTES)
 
     def id_of(self, source: ByteSource, row: int) -> int | None:
         """The id in a row of the file, counted from 0; None if it is null."""
