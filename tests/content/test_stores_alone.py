@@ -12,13 +12,14 @@ import pytest
 
 from kbdash.code.parquet import ByteSource
 from kbdash.content import stores, verdicts
+from kbdash.content.build import Build
 from kbdash.content.facets import TextFacets
 from kbdash.content.insight import Insight
 from kbdash.content.jobs import Opened
 from kbdash.content.layout import FORMAT, Manifest, has_tables
 from kbdash.content.location import StoreLocation
 from kbdash.content.origins import line_facts, origins
-from kbdash.content.progress import Progress, WorkFolder
+from kbdash.content.progress import ContentStopped, Progress, WorkFolder
 from kbdash.content.questions import Library, OpenStore
 from kbdash.content.store import Store
 from kbdash.content.stores import Stores
@@ -82,6 +83,20 @@ def test_a_line_that_no_row_holds_has_no_first_row(tmp_path: Path) -> None:
     held = TextRows(made.ask("made").iloc[:1], store.text_of_row, store.manifest.texts)
     row, users, telling = line_facts(store, held, np.arange(2, dtype=np.int32))
     assert (row.tolist(), users.tolist(), telling.tolist()) == ([0, -1], [1, 0], [True, False])
+
+
+def test_a_build_stops_when_it_is_told_to_or_somebody_asks(tmp_path: Path) -> None:
+    build = Build(Made([Sent(1, b"a")]).order(tmp_path))
+    with build.work.locked():
+        build.check()
+        build.work.ask_to_stop()
+        with pytest.raises(ContentStopped):
+            build.check()
+    with build.work.locked():
+        build.check()
+    build.stop.set()
+    with pytest.raises(ContentStopped):
+        build.check()
 
 
 # --- the stores of a source ----------------------------------------------------------------------------------------
