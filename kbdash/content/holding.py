@@ -67,7 +67,7 @@ def holding(
     return Holding(
         submissions=ordered[list(SUBMISSIONS)],
         weeks=weeks(people),
-        bests=bests[list(BESTS)].reset_index(drop=True),
+        bests=bests[list(BESTS)],
         total=len(people.drop_duplicates(["competition", "submission_id"])),
         users=people["person"].nunique(),
     )

@@ -47,8 +47,7 @@ def noise(rows: pd.DataFrame, runs: pd.DataFrame | None = None) -> BoardNoise:
     group, sizes = _grouped(measured, "runner", "program")
     several = sizes[sizes > 1]
     pairs = int((several * (several - 1) // 2).sum())
-    sigma = _sigma(measured, np.where(sizes[group] > 1, group, -1))
-    return BoardNoise(sigma=sigma, programs=len(several), pairs=pairs, rerolls=_rerolls(rows))
+    return BoardNoise(sigma=_sigma(measured, group), programs=len(several), pairs=pairs, rerolls=_rerolls(rows))
 
 
 def _grouped(rows: pd.DataFrame, *keys: str) -> tuple[Longs, Longs]:
@@ -65,10 +64,9 @@ def _grouped(rows: pd.DataFrame, *keys: str) -> tuple[Longs, Longs]:
 
 
 def _sigma(measured: pd.DataFrame, group: Longs) -> float | None:
-    """Estimated from differences of consecutive rows of a group, which need no mean; those of group -1 have none."""
+    """Estimated from differences of consecutive rows of a group, which need no mean."""
     at, id_ = (measured[name].to_numpy(float, na_value=np.nan) for name in ("at", "submission_id"))
     order = np.lexsort((id_, at, group))
-    order = order[group[order] >= 0]
     steps = np.diff(np.log(measured["score"].to_numpy(float)[order]))[np.diff(group[order]) == 0]
     steps = steps[~np.isnan(steps)]
     if len(steps) < LEAST_PAIRS:

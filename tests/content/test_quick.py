@@ -92,8 +92,8 @@ def test_a_state_that_comes_again_is_the_same_one() -> None:
     assert len(reader._states) == len(set(reader._states)) == 3
 
 
-@pytest.mark.parametrize("lines", [[b"(", b""], [b""], [b"", b"]", b"", b""]])
-def test_empty_lines_at_the_end_are_lines_too(lines: list[bytes]) -> None:
+@pytest.mark.parametrize("lines", [[b"(", b""], [b""], [b"", b"]", b"", b""], [b"x", b"f("]])
+def test_what_is_at_the_end_of_the_lines_counts_too(lines: list[bytes]) -> None:
     quick = QuickLines(pa.array(lines, pa.large_binary()), rules())
     assert all(check(lines, line, State(mode="py", depth=2), quick) for line in range(len(lines)))
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kbdash.code.parquet import ByteSource
@@ -16,7 +17,7 @@ from kbdash.content.build import Build
 from kbdash.content.facets import TextFacets
 from kbdash.content.insight import Insight
 from kbdash.content.jobs import Opened
-from kbdash.content.layout import FORMAT, Manifest, has_tables
+from kbdash.content.layout import FORMAT, Manifest, has_tables, table_path
 from kbdash.content.location import StoreLocation
 from kbdash.content.origins import line_facts, origins
 from kbdash.content.progress import ContentStopped, Progress, WorkFolder
@@ -24,7 +25,7 @@ from kbdash.content.questions import Library, OpenStore
 from kbdash.content.store import Store
 from kbdash.content.stores import Stores
 from kbdash.content.text_rows import TextRows
-from kbdash.content.verdicts import Examiner
+from kbdash.content.verdicts import Examiner, Verdict
 from kbdash.content.verify import check_store
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile
@@ -53,6 +54,10 @@ def test_a_store_holds_what_its_manifest_says(tmp_path: Path) -> None:
     made = Made([Sent(1, b"a\nb"), Sent(2, b"c"), Sent(3, b"c")])
     store, file = made.store(tmp_path), made.order(tmp_path).bytes
     assert has_tables(store.folder)
+    lost = table_path(store.folder, "families")
+    lost.rename(tmp_path / "kept")
+    assert not has_tables(store.folder)
+    (tmp_path / "kept").rename(lost)
     assert checked(store, file) == 2
     for wrong in ({"rows": 4}, {"texts": 1}, {"lines": 4}):
         with pytest.raises(CorruptData, match="does not hold what its manifest says"):
@@ -227,7 +232,28 @@ def test_texts_that_share_half_of_their_lines_are_relatives(tmp_path: Path) -> N
     assert found["user_name"].tolist() == ["Bob"]
 
 
+def test_times_that_nobody_knows_are_of_the_kind_of_the_others(tmp_path: Path) -> None:
+    made = Made([Sent(1, b"telling_line = compute(1)")])
+    store = made.store(tmp_path)
+    rows = made.ask("made").assign(submitted_at=pd.Series([pd.NaT], dtype="datetime64[us, UTC]"))
+    found = origins(store, TextRows(rows, store.text_of_row, store.manifest.texts), 0, "ann")
+    assert str(found["first_at"].dtype).endswith("UTC]")
+    assert found["first_at"].isna().all()
+
+
 # --- KernelGuard ---------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_judged_and_a_missing_one_is_not(tmp_path: Path) -> None:
+    clean: Verdict = {"status": "clean", "rules": [], "version": "1"}
+    asked: list[str] = []
+    examiner: Any = SimpleNamespace(version="1", examine=lambda text: asked.append(text) or clean)
+    insight = Insight(Questions(Made([Sent(1, b"x = 1"), Sent(2, None, at=1)]), tmp_path))
+    insight._examiners.get("", lambda: examiner)
+    assert insight.verdict(ENGINE, submission(2, 1))["status"] == "no text"
+    for _ in range(2):
+        assert insight.verdict(ENGINE, submission(1, 0)) == clean
+    assert asked == ["x = 1"], "once, then it is kept"
 
 
 @pytest.mark.parametrize(("seconds", "is_fresh", "extra"), [(5.0, True, True), (5.0, False, False), (0.5, True, False)])

@@ -1,5 +1,6 @@
 """Parts of the page reader asked alone: what is kept, what is told apart at a bound."""
 
+import threading
 from dataclasses import replace
 
 import pyarrow as pa
@@ -7,8 +8,10 @@ import pytest
 
 from kbdash.code.parquet import cell
 from kbdash.code.parquet.directory import Page
-from kbdash.code.parquet.row_ids import RowIds, _read_ids
-from kbdash.errors import DataUnavailable
+from kbdash.code.parquet.plain import MAX_TEXT_BYTES, check_length
+from kbdash.code.parquet.row_ids import RowIds, _read_ids, _Window
+from kbdash.code.reader import CodeReader
+from kbdash.errors import CorruptData, DataUnavailable
 from tests.unit.parquet_samples import Layout, MemoryBytes, fresh_reader
 
 
@@ -56,3 +59,34 @@ def test_ids_in_too_long_a_stretch_of_bytes_or_rows_are_refused_unread() -> None
         with pytest.raises(DataUnavailable, match="too many to check"):
             _read_ids(source, directory, long)
     assert not source.ranges
+
+
+def test_a_page_of_ids_lies_inside_what_was_fetched() -> None:
+    window = _Window(MemoryBytes(bytes(100)), 10, bytes(range(20)))
+    assert window.read(10, 20) == bytes(range(20))
+    for offset, length in ((9, 1), (11, 20), (30, 1), (50, 1)):
+        with pytest.raises(CorruptData, match="outside its column chunk"):
+            window.read(offset, length)
+
+
+def test_a_text_of_the_greatest_length_is_read_and_no_longer_one() -> None:
+    check_length(MAX_TEXT_BYTES)
+    with pytest.raises(DataUnavailable, match="only texts up to"):
+        check_length(MAX_TEXT_BYTES + 1)
+
+
+def test_an_index_is_built_by_a_thread_that_keeps_no_process_alive() -> None:
+    built: list[tuple[str, bool]] = []
+    ended = threading.Event()
+
+    def build(name: str) -> None:
+        built.append((name, threading.current_thread().daemon))
+        ended.set()
+
+    reader = CodeReader.__new__(CodeReader)
+    reader._lock, reader._indexing, reader._retry_at = threading.Lock(), {}, {}
+    reader._build = build  # type: ignore[method-assign]
+    for _ in range(2):
+        reader.index("a.parquet")
+    assert ended.wait(30)
+    assert built == [("a.parquet", True)]
