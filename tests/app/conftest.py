@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from kbdash.engine import KernelBot
 from kbdash.web import engines, session
+from tests.app.shown import odd_looks
 from tests.conftest import part_of
 from tests.hub import LoopbackHub
 from tests.stock import stock
@@ -113,5 +114,5 @@ def words(app: AppTest) -> str:
 
 
 def healthy(app: AppTest) -> bool:
-    """Whether nothing on the page failed."""
-    return not app.exception and ":material/error:" not in words(app)
+    """Whether nothing on the page failed, and everything looks as its name says."""
+    return not app.exception and ":material/error:" not in words(app) and not odd_looks(app)

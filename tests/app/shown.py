@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 COMPONENT = "kbdash_table"
 
@@ -45,3 +46,21 @@ def _frame(table: dict[str, Any]) -> pd.DataFrame:
             if column.get(kind):
                 columns[f"{name} {kind}"] = column[kind]
     return pd.DataFrame(columns)
+
+
+IN_A_ROW = ("-bar", "-tools", "-toolbar", "-axes", "-banner", "-head", "-panels", "-links", "-controls", "-choices")
+IN_A_FRAME = ("newer-banner", "-nothing", "problem-box", "unexpected-box", "-which", "-refused", "-opened", "-flags")
+
+
+def odd_looks(app: AppTest) -> list[str]:
+    """What stands on the page in another way than its name says: these containers lie in a row, those have a frame.
+
+    Headings have no link to themselves (the address is the reader's own), and a choice of one cannot be taken back.
+    """
+    blocks = [node for node in app.main if isinstance(node, Block) and node.key and node.type == "flex_container"]
+    looks = {node.key: node.proto.flex_container for node in blocks}
+    rows = [key for key, look in looks.items() if key.endswith(IN_A_ROW) and look.direction != look.HORIZONTAL]
+    frames = [key for key, look in looks.items() if key.endswith(IN_A_FRAME) and not look.border]
+    headings = [head.value for head in (*app.title, *app.header, *app.subheader) if not head.proto.hide_anchor]
+    choices = [group.proto.label for group in app.segmented_control if not group.proto.required]
+    return [*rows, *frames, *headings, *choices]

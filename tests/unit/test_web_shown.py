@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from kbdash.view import CompetitionView, SearchView, StepsView
 from kbdash.web.code import submission
 from kbdash.web.content import pickers, search, steps, store_panel, text_panels
+from tests.app.shown import odd_looks
 from tests.unit.test_web_parts import ONE, of
 
 
@@ -58,6 +59,7 @@ def _shown() -> None:
 def test_small_parts_of_a_page() -> None:
     app = AppTest.from_function(_shown, default_timeout=60).run()
     assert not app.exception
+    assert odd_looks(app) == []
     assert app.expander[0].label == "one (+1)"
     assert sum("benchmark shapes**" in part.value for part in app.markdown) == 1
     said = ["No word0 step", "No word2 step", "The evidence names no line."]
@@ -98,9 +100,10 @@ def test_the_foot_of_a_page_says_what_ranks_can_differ_by(unfiltered: bool) -> N
 
 
 def said(script: Callable[..., None], *args: Any) -> AppTest:
-    """A script after its run, without errors."""
+    """A script after its run, without errors; everything looks as its name says."""
     app = AppTest.from_function(script, default_timeout=60, args=args).run()
     assert not app.exception
+    assert odd_looks(app) == []
     return app
 
 
