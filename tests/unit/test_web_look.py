@@ -2,12 +2,14 @@
 
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pandas as pd
 import pytest
 
 from kbdash.view import CompetitionView
-from kbdash.web import filters, layout, study
+from kbdash.web import about, filters, layout, study, unknown
+from tests.app.conftest import scanned_once  # noqa: F401  (each script would start with that)
 from tests.unit.test_web_shown import said
 
 
@@ -57,3 +59,54 @@ def test_a_study_set_has_a_format(monkeypatch: pytest.MonkeyPatch) -> None:
     app = said(_offer)
     assert [control.value for control in app.segmented_control] == ["zip"]
     assert [button.label for button in app.button] == ["Prepare 2 texts"]
+
+
+def _span(span) -> None:
+    from kbdash.web import chart
+
+    chart.span_picker(span, {"field": "The field", "all": "Everybody"})
+
+
+@pytest.mark.parametrize(("span", "chosen"), [("all", "all"), ("final", "field")])
+def test_an_axis_reaches_as_far_as_the_link_says_if_the_chart_can(span: str, chosen: str) -> None:
+    assert [control.value for control in said(_span, span).segmented_control] == [chosen]
+
+
+def _about() -> None:
+    from kbdash.web import about
+
+    about.show()
+
+
+def test_the_page_about_the_data_names_their_licence_and_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = SimpleNamespace(name="a.parquet", size=1000)
+    source = SimpleNamespace(kind="hub", licence="mit", files={"a": file})
+    competitions = [SimpleNamespace(title="One", unfiltered=True), SimpleNamespace(title="Two", unfiltered=False)]
+    kb = SimpleNamespace(source=source, competitions=competitions)
+    monkeypatch.setattr(about.session, "engine", lambda: kb)
+    app = said(_about)
+    words = "\n".join(part.value for part in app.markdown)
+    assert "**mit**" in words
+    assert "Exported before secret-run filtering: One." in words
+    assert app.dataframe[0].value["File"].tolist() == ["a.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("here", "asks", "offered"),
+    [("searhc", "Did you mean", ["search", ""]), ("nonsense", "Open", ["trimul", "linalg", ""])],
+)
+def test_an_unknown_address_offers_similar_ones_or_all(
+    monkeypatch: pytest.MonkeyPatch, here: str, asks: str, offered: list[str]
+) -> None:
+    shown = MagicMock()
+    monkeypatch.setattr(unknown, "st", shown)
+    monkeypatch.setattr(unknown.layout, "name_tab", lambda _: None)
+    competitions = [SimpleNamespace(slug="trimul", title="Trimul"), SimpleNamespace(slug="linalg", title="Linalg")]
+    monkeypatch.setattr(unknown, "engine", lambda: SimpleNamespace(competitions=competitions))
+    monkeypatch.setattr(unknown.state, "page", lambda: here)
+    monkeypatch.setattr(unknown.state, "paths", lambda: ("", "trimul", "linalg", "search", here))
+    monkeypatch.setattr(unknown.state, "target", lambda path: path)
+    unknown.show()
+    shown.title.assert_called_once_with("No such page", anchor=False)
+    assert shown.markdown.call_args.args == (f"Nothing is at `/{here}`. {asks} one of these?",)
+    assert [call.args[0] for call in shown.page_link.call_args_list] == offered

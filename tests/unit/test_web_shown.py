@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from kbdash.view import CompetitionView, SearchView, StepsView
 from kbdash.web.code import submission
 from kbdash.web.content import pickers, search, steps, store_panel, text_panels
+from tests.app.conftest import scanned_once  # noqa: F401  (each script would start with that)
 from tests.app.shown import odd_looks
 from tests.unit.test_web_parts import ONE, of
 
