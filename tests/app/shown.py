@@ -49,18 +49,21 @@ def _frame(table: dict[str, Any]) -> pd.DataFrame:
 
 
 IN_A_ROW = ("-bar", "-tools", "-toolbar", "-axes", "-banner", "-head", "-panels", "-links", "-controls", "-choices")
+MAY_BE_NONE = ("Inside this text",)  # its panels can all be closed
 IN_A_FRAME = ("newer-banner", "-nothing", "problem-box", "unexpected-box", "-which", "-refused", "-opened", "-flags")
 
 
 def odd_looks(app: AppTest) -> list[str]:
     """What stands on the page in another way than its name says: these containers lie in a row, those have a frame.
 
-    Headings have no link to themselves (the address is the reader's own), and a choice of one cannot be taken back.
+    Headings have no link to themselves (the address is the reader's own), and a choice of one cannot be taken back,
+    but for panels that may all be closed.
     """
     blocks = [node for node in app.main if isinstance(node, Block) and node.key and node.type == "flex_container"]
     looks = {node.key: node.proto.flex_container for node in blocks}
     rows = [key for key, look in looks.items() if key.endswith(IN_A_ROW) and look.direction != look.HORIZONTAL]
     frames = [key for key, look in looks.items() if key.endswith(IN_A_FRAME) and not look.border]
     headings = [head.value for head in (*app.title, *app.header, *app.subheader) if not head.proto.hide_anchor]
-    choices = [group.proto.label for group in app.segmented_control if not group.proto.required]
+    groups = [group.proto for group in app.segmented_control if group.proto.label not in MAY_BE_NONE]
+    choices = [group.label for group in groups if not group.required]
     return [*rows, *frames, *headings, *choices]
