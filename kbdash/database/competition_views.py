@@ -9,7 +9,7 @@ from itertools import chain, count
 
 from kbdash.database.duck import quoted
 from kbdash.database.schema import SCHEMAS
-from kbdash.dataset import catalog
+from kbdash.dataset import catalog, page_paths
 from kbdash.dataset.http import address_of
 from kbdash.dataset.model import Competition, DataFile
 from kbdash.dataset.source import Source
@@ -20,8 +20,7 @@ EMPTY = "nothing"
 ALL_LINKABLE = "linkable"
 """All competitions that share user and code ids, as one: DuckDB plans a question to it only once."""
 # Reserved slugs: paths of other pages and names of our own, which a file outside the catalog must not take.
-PAGES = ("sql", "submission", "compare", "ladder", "user", "about", "search", "steps", "trust", "overview", "api")
-_TAKEN = (*PAGES, EMPTY, ALL_LINKABLE)
+_TAKEN = (*page_paths.TAKEN, EMPTY, ALL_LINKABLE)
 _LONGEST_SLUG = 80
 _NO_SHAPE = (
     "{shape: null::integer, spec: null::varchar, mean_ns: null::double, best_ns: null::double, "

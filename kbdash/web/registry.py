@@ -2,17 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 from urllib.parse import urlsplit
 
 import streamlit as st
 
 from kbdash.dataset.model import Competition
+from kbdash.dataset.page_paths import HIDDEN, IN_MENU
 from kbdash.web import unknown
 from kbdash.web.escape import markdown
 from kbdash.web.program_folder import PROGRAM
 
 PAGES = PROGRAM / "pages"
-HIDDEN = ("submission", "compare", "ladder")
 _UNKNOWN = "_unknown_path"
 _PATH = re.compile(r"[\w.-]{1,80}", re.ASCII)
 
@@ -25,15 +26,8 @@ def sections(competitions: Sequence[Competition]) -> Sections:
     for item in competitions:
         script = st.Page(PAGES / "competition.py", title=markdown(item.title), url_path=item.slug)
         menu.setdefault(markdown(item.vendor), []).append(script)
-    menu[""] += [
-        st.Page(PAGES / "search.py", title="Search", url_path="search"),
-        st.Page(PAGES / "steps.py", title="Steps", url_path="steps"),
-        st.Page(PAGES / "trust.py", title="Trust", url_path="trust"),
-        st.Page(PAGES / "user.py", title="User", url_path="user"),
-        st.Page(PAGES / "sql.py", title="SQL", url_path="sql"),
-        st.Page(PAGES / "about.py", title="About", url_path="about"),
-        *(_hidden(path) for path in HIDDEN if (PAGES / f"{path}.py").is_file()),
-    ]
+    menu[""] += [_page(path, title) for path, title in IN_MENU.items()]
+    menu[""] += [_page(path, title, visibility="hidden") for path, title in HIDDEN.items()]
     return menu
 
 
@@ -56,5 +50,5 @@ def by_path(menu: Sections) -> dict[str, st.Page]:
     return {page.url_path: page for pages in menu.values() for page in pages}
 
 
-def _hidden(path: str) -> st.Page:
-    return st.Page(PAGES / f"{path}.py", title=path.capitalize(), url_path=path, visibility="hidden")
+def _page(path: str, title: str, visibility: Literal["visible", "hidden"] = "visible") -> st.Page:
+    return st.Page(PAGES / f"{path}.py", title=title, url_path=path, visibility=visibility)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import kbdash
-from kbdash.database.competition_views import PAGES
-from kbdash.dataset import catalog
+from kbdash.dataset import catalog, page_paths
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import FlagCase
 from kbdash.engine import KernelBot
@@ -286,4 +285,4 @@ def test_a_name_copied_from_a_page_is_found(kb: KernelBot) -> None:
 
 def test_no_file_takes_the_path_of_a_page() -> None:
     scripts = {path.stem for path in (Path(__file__).resolve().parents[2] / "pages").glob("*.py")}
-    assert scripts - {"competition"} <= set(PAGES)
+    assert scripts - {"competition"} <= set(page_paths.TAKEN)
