@@ -26,6 +26,8 @@ MOST_SHOWN_LINES = 50_000
 # Bidirectional control characters: what is shown may differ from what a compiler reads.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 _SHOWN_CONTROLS = frozenset("\t\n\r\f")
+_LATIN = map(chr, range(256))  # every control character is among these
+_HIDDEN_CONTROLS = {letter for letter in _LATIN if unicodedata.category(letter) == "Cc"} - _SHOWN_CONTROLS - {"\0"}
 _log = logging.getLogger(__name__)
 
 
@@ -231,7 +233,7 @@ def _remarks(cell: Cell, raw: bytes, text: str) -> Iterator[str]:
     letters = set(text)
     if letters & _TURNING:
         yield "Holds characters that turn the reading direction: what you see may not be what a compiler reads."
-    if any(unicodedata.category(letter) == "Cc" for letter in letters - _SHOWN_CONTROLS - {"\0"}):
+    if letters & _HIDDEN_CONTROLS:
         yield "Holds control characters that no screen shows."
 
 
