@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Element
 
 from kbdash.engine import KernelBot
 from kbdash.web import engines, session
@@ -23,6 +24,7 @@ FEW = (
     "linalg_submissions.parquet",
 )
 MAIN = Path(__file__).resolve().parents[2] / "kbdash" / "main.py"
+KINDS_OF_TEXT = ("title", "header", "subheader", "markdown", "caption", "warning", "error")
 Open = Callable[..., AppTest]
 
 
@@ -109,8 +111,11 @@ def link(app: AppTest) -> dict[str, list[str]]:
 
 def words(app: AppTest) -> str:
     """All text on the page outside of tables and charts."""
-    parts = [*app.title, *app.header, *app.subheader, *app.markdown, *app.caption, *app.warning, *app.error]
-    return "\n".join(part.value for part in parts)
+    said: dict[str, list[str]] = {kind: [] for kind in KINDS_OF_TEXT}
+    for node in app._tree:  # once: the app's own list of each kind goes through the whole page
+        if isinstance(node, Element) and node.type in said:
+            said[node.type].append(node.value)
+    return "\n".join(text for texts in said.values() for text in texts)
 
 
 def healthy(app: AppTest) -> bool:

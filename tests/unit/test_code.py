@@ -121,9 +121,10 @@ def test_every_text_of_the_sample_is_what_pyarrow_reads(
 @pytest.mark.parametrize("slug", ["nvfp4", "amd-mi300", "amd-1-1m", "trimul", "helion", "pmpp-v2", "linalg"])
 def test_a_submission_gets_the_text_of_its_own_row(kb: KernelBot, sample_folder: Path, slug: str) -> None:
     """Across competitions, through the whole engine: the row that carries the id carries the text."""
+    read = cache(lambda file: pq.read_table(sample_folder / file, columns=["submission_id", "code"]))
     for id_, runner in some_submissions(kb, slug):
         one = kb.submission(id_, runner, slug)
-        table = pq.read_table(sample_folder / one.file, columns=["submission_id", "code"])
+        table = read(one.file)
         rows = table.filter(pq.filters_to_expression([("submission_id", "==", id_)]))
         texts = {as_text(cell) for cell in rows["code"].to_pylist()}
         assert table["submission_id"][one.file_row].as_py() == id_
