@@ -30,6 +30,10 @@ ARGUMENTS = [
     "--renderer-process-limit=1",
     "--in-process-gpu",
 ]
+# Nothing moves, above all not the bars that stand for what is still to come: each frame would be drawn.
+STILL = """const still = new CSSStyleSheet();
+still.replaceSync("*, *::before, *::after { animation: none !important; transition: none !important; }");
+document.adoptedStyleSheets.push(still);"""
 # What a click on a link inside the dashboard does: another address, the same session, nothing loaded again.
 MOVE = """(address) => {
   history.pushState({}, "", address);
@@ -116,6 +120,7 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
             permissions=["clipboard-read", "clipboard-write"],
             accept_downloads=True,
         )
+        opened.add_init_script(STILL)
         yield opened
         opened.close()
 
@@ -185,7 +190,7 @@ def eventually(page: Page, read: Callable[[], Value], wanted: Value) -> None:
     """Assert that `read` gives the wanted value, now or a moment later."""
     deadline = time.monotonic() + PATIENCE
     while (found := read()) != wanted and time.monotonic() < deadline:
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(100)
     assert found == wanted
 
 
