@@ -12,43 +12,56 @@ from tests.e2e.conftest import Open, eventually, moved, query, settled
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
 Theme = Literal["light", "dark"]
 THEMES: dict[Theme, str] = {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}  # the colour behind everything
+PAPER = "(colour) => getComputedStyle(document.querySelector('.stApp')).backgroundColor === colour"
 OPENED = "[data-testid=stPopoverBody]"
 TALL = 5000  # pixels: axe judges contrast only of what is in sight
-# Rows and lines are alike, and axe takes most of its time for them: the first of them stand for all, and the others
-# are taken out of the page meanwhile.
-ALIKE = "tbody tr:nth-child(n+9), .line:nth-child(n+40)"
-# Two texts of one look stand for all of it: axe takes most of its time to find out what lies behind a text.
-# A look is the ink, the size, and every paper below it.
-LOOKS = """() => {
-  const looks = new Map();
-  const within = (node, below) => {
+# Rows, lines and points of a chart are alike, and axe takes most of its time for them: the first of them stand for all,
+# and the others are taken out of the page meanwhile, but for those with a look of their own.
+ALIKE = "tbody tr:nth-child(n+9), .line:nth-child(n+40), .js-plotly-plot .point:nth-child(n+9)"
+# Two texts of one look stand for all of it, on whichever page: axe takes most of its time to find out what lies behind
+# a text. A look is the ink, the size, the kind of widget, and every paper below it. Marks the texts whose look is not
+# among those judged; gives the looks that can be judged now, because one of their texts is in sight and not covered.
+LOOKS = """([judged, place]) => {
+  const known = new Set(judged), looks = new Map();
+  const within = (node, below, kind) => {
     for (const element of node.children) {
       const style = getComputedStyle(element);
       if (style.display === "none" || style.visibility === "hidden") continue;
       const { backgroundColor: paper, backgroundImage: image, opacity } = style;
       const bare = paper === "rgba(0, 0, 0, 0)" && image === "none" && opacity === "1";
       const papers = bare ? below : `${below} on ${paper} ${image} ${opacity}`;
+      const widget = element.dataset.testid ?? kind;
+      element.removeAttribute("data-look");
       if ([...element.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim())) {
-        const look = [style.color, style.fontSize, style.fontWeight, style.textShadow, papers].join();
-        looks.set(look, [...(looks.get(look) ?? []), element]);
+        const look = [style.color, style.fontSize, style.fontWeight, style.textShadow, widget, papers].join();
+        if (!known.has(look)) looks.set(look, [...(looks.get(look) ?? []), element]);
       }
-      if (element.shadowRoot) within(element.shadowRoot, papers);
-      within(element, papers);
+      if (element.shadowRoot) within(element.shadowRoot, papers, widget);
+      within(element, papers, widget);
     }
   };
-  within(document.body, "");
-  for (const alike of looks.values()) alike.forEach((text, at) => text.toggleAttribute("data-look", at < 2));
+  const sighted = (element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return element.getRootNode().elementsFromPoint(left + width / 2, top + height / 2).includes(element);
+  };
+  for (const part of document.querySelectorAll(place ?? "body")) within(part, "", "");
+  const marked = [...looks].map(([look, texts]) => [look, texts.slice(0, 2)]);
+  for (const text of marked.flatMap(([, texts]) => texts)) text.setAttribute("data-look", "");
+  return marked.filter(([, texts]) => texts.some(sighted)).map(([look]) => look);
 }"""
 # Findings that are not allowed, one line each: how bad, the rule, where, why.
 RUN = """async ([allowed, runOnly, alike, place]) => {
   const roots = [document, ...[...document.querySelectorAll("*")].flatMap(({ shadowRoot }) => shadowRoot ?? [])];
-  const others = roots.flatMap((root) => [...root.querySelectorAll(alike)]);
+  const others = roots
+    .flatMap((root) => [...root.querySelectorAll(alike)])
+    .filter((other) => !other.querySelector("[data-look]") && !other.closest("[data-look]"));
   const homes = others.map((other) => other.parentNode);
+  const after = others.map((other) => other.nextSibling);
   for (const other of others) other.remove();
   axe.configure({ rules: [{ id: "color-contrast", selector: "[data-look]" }] });
   const options = { resultTypes: ["violations"], elementRef: true, ...(runOnly ? { runOnly } : {}) };
   const { violations } = await axe.run(place ?? document, options);
-  others.forEach((other, at) => homes[at].append(other));
+  for (let at = others.length - 1; at >= 0; at -= 1) homes[at].insertBefore(others[at], after[at]);
   const ours = (rule, element) => !allowed.some(([name, place]) => name === rule && element.closest(place));
   return violations.flatMap(({ id, impact, nodes }) => nodes
     .filter(({ element }) => ours(id, element))
@@ -60,6 +73,12 @@ ALLOWED = {
     ("list", "[data-testid=stSidebarNavItems]"): "On a phone Streamlit's menu groups pages by div inside its ul.",
     ("listitem", "[data-testid=stSidebarNavItems]"): "The same: the grouped entries are li inside a div.",
 }
+
+
+@pytest.fixture(scope="module")
+def judged() -> set[str]:
+    """The looks that were judged, by all tests here."""
+    return set()
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +99,10 @@ def pages(kb: KernelBot) -> list[str]:
         "/search?q=tcgen05&open=1",
         "/steps?competition=trimul",
         "/trust?problem=nvfp4_group_gemm",
-        f"/submission?id={best['submission_id']}&show=origins",
+        f"/submission?id={best['submission_id']}&show=origins&line=3-5",
         f"/submission?id={best['submission_id']}&show=relatives",
         f"/submission?id={flagged['submission_id']}&show=rules",
         "/nvfp4?from=2030-01-01&top=junk",
-        f"/submission?id={best['submission_id']}&line=3-5",
         "/submission?id=1",
         f"/compare?a={first}&b={best['submission_id']}",
         f"/ladder?problem=nvfp4_gemm&user={best['user_id']}",
@@ -101,53 +119,62 @@ def drawn(page: Page) -> Page:
     return page
 
 
-def findings(page: Page, *rules: str, inside: str | None = None) -> list[str]:
-    """What axe finds and is not allowed; by all its rules, or by these; on the whole page, or inside a part of it."""
+def findings(page: Page, judged: set[str], *, inside: str | None = None, colours: bool = False) -> list[str]:
+    """What axe finds and is not allowed, by all its rules or in the colours alone; on the page or in a part of it.
+
+    Looks that are judged already, on whichever page, are not judged again; those judged now are added to them.
+    """
+    looks: list[str] = page.evaluate(LOOKS, [sorted(judged), inside])
+    if colours and page.locator("[data-look]").count() == 0:
+        return []
     if not page.evaluate("'axe' in window"):  # half a megabyte to send
         page.evaluate(AXE)
-    page.evaluate(LOOKS)
-    found: list[str] = page.evaluate(RUN, [[list(place) for place in ALLOWED], list(rules) or None, ALIKE, inside])
+    rules = ["color-contrast"] if colours else None
+    found: list[str] = page.evaluate(RUN, [[list(place) for place in ALLOWED], rules, ALIKE, inside])
+    judged.update(looks)
     return found
 
 
 def in_theme(page: Page, theme: Theme) -> Page:
     """The page in that theme; it follows the system's at once."""
     page.emulate_media(color_scheme=theme)
-    expect(page.locator(".stApp")).to_have_css("background-color", THEMES[theme])
+    page.wait_for_function(PAPER, arg=THEMES[theme], polling=100)
     return drawn(page)
 
 
-def findings_in_both_themes(page: Page, inside: str | None = None) -> list[str]:
+def findings_in_both_themes(page: Page, judged: set[str], inside: str | None = None) -> list[str]:
     """The same in the theme the page is in, and what the other can change: the colours. The page stays in the other."""
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     here: Theme = "dark" if dark else "light"
     other: Theme = "light" if dark else "dark"
-    found = findings(in_theme(page, here), inside=inside)
+    found = findings(in_theme(page, here), judged, inside=inside)
     return found + [
-        f"{other}: {finding}" for finding in findings(in_theme(page, other), "color-contrast", inside=inside)
+        f"{other}: {finding}" for finding in findings(in_theme(page, other), judged, inside=inside, colours=True)
     ]
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_axe_finds_nothing_in_either_theme(app: str, open_page: Open, pages: list[str], part: int) -> None:
+def test_axe_finds_nothing_in_either_theme(
+    app: str, open_page: Open, pages: list[str], judged: set[str], part: int
+) -> None:
     page = open_page(f"{app}/submission?id=1", height=TALL)
     found = []
     for path in pages[part::4]:
         moved(page, app + path)
-        found += [f"{path}: {finding}" for finding in findings_in_both_themes(page)]
+        found += [f"{path}: {finding}" for finding in findings_in_both_themes(page, judged)]
     assert found == []
 
 
-def test_axe_finds_nothing_on_a_phone(app: str, open_page: Open, pages: list[str]) -> None:
+def test_axe_finds_nothing_on_a_phone(app: str, open_page: Open, pages: list[str], judged: set[str]) -> None:
     page = open_page(app + pages[0], width=390, height=TALL)
     found = []
     for path in pages[:2]:
         moved(page, app + path)
-        found += [f"{path}: {finding}" for finding in findings(drawn(page))]
+        found += [f"{path}: {finding}" for finding in findings(drawn(page), judged)]
     assert found == []
 
 
-def test_axe_finds_nothing_in_what_opens_on_a_click(app: str, open_page: Open) -> None:
+def test_axe_finds_nothing_in_what_opens_on_a_click(app: str, open_page: Open, judged: set[str]) -> None:
     page = drawn(open_page(f"{app}/nvfp4", height=TALL))
     for button, inside in (("Filters", "Pinned users"), ("Download", "CSV"), ("SQL", "Runs as it stands")):
         page.get_by_role("button", name=button, exact=True).click()
@@ -155,7 +182,7 @@ def test_axe_finds_nothing_in_what_opens_on_a_click(app: str, open_page: Open) -
         expect(page.get_by_text(inside)).to_be_visible()
         expect(page.get_by_test_id("stTooltipContent")).to_have_count(0)
         expect(page.locator(OPENED).filter(has_text=inside)).to_be_visible()
-        assert findings_in_both_themes(page, OPENED) == [], button  # the page below is judged above
+        assert findings_in_both_themes(page, judged, OPENED) == [], button  # the page below is judged above
         page.keyboard.press("Escape")
         expect(page.get_by_text(inside)).to_be_hidden()
 
