@@ -63,7 +63,8 @@ def scrolled(page: Page) -> float:
 def test_on_a_touch_screen_a_swipe_scrolls_and_a_tap_shows_the_sentence_and_offers_the_code(
     phone: Page, app: str
 ) -> None:
-    phone.goto(app + PROGRESSION)
+    phone.goto(f"{app}/submission?id=1")
+    settled(phone)
     for path, key in ((PROGRESSION, "progression-chart"), (FIELD, "distribution-chart")):
         plot = chart(moved(phone, app + path), key)
         before = scrolled(phone)

@@ -1,13 +1,18 @@
 """What is inside the kernels, by clicking: from a search to a diff, from a technique to a link, and a build."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+import pytest
+from playwright.sync_api import expect
 
 from kbdash.dataset.config import DATASET
-from tests.e2e.conftest import Open, Serve, settled
+from tests.conftest import part_of
+from tests.e2e.conftest import Open, Serve, moved, settled
 from tests.hub import LoopbackHub
+
+HELION = "helion_b200_nebius_submissions.parquet"
 
 
 def test_from_a_search_to_the_line_its_origin_its_relatives_and_a_diff(app: str, open_page: Open) -> None:
@@ -39,9 +44,7 @@ def test_from_a_search_to_the_line_its_origin_its_relatives_and_a_diff(app: str,
     expect(page.get_by_text("Techniques:").or_(page.get_by_text("the same techniques")).first).to_be_visible()
 
 
-def test_from_a_technique_to_a_narrowed_board_that_a_link_opens_again(
-    app: str, open_page: Open, browser: Browser
-) -> None:
+def test_from_a_technique_to_a_narrowed_board_that_a_link_opens_again(app: str, open_page: Open) -> None:
     page = open_page(f"{app}/nvfp4?problem=nvfp4_gemm&tab=techniques")
     row = page.locator(".st-key-techniques-table tr", has_text="tcgen05")
     row.get_by_role("link", name="only").click()
@@ -50,14 +53,10 @@ def test_from_a_technique_to_a_narrowed_board_that_a_link_opens_again(
     expect(page.get_by_role("button", name="with tcgen05")).to_be_visible()
     names = page.locator(".st-key-leaderboard-table tbody .name").all_inner_texts()
     assert names
-    other = browser.new_context().new_page()
-    other.goto(page.url)
-    settled(other)
+    other = open_page(page.url)
     expect(other.locator(".st-key-leaderboard-table tbody .name").first).to_be_visible()
     assert other.locator(".st-key-leaderboard-table tbody .name").all_inner_texts() == names
-    other.context.close()
-    page.goto(f"{app}/trust?problem=nvfp4_group_gemm")
-    settled(page)
+    moved(page, f"{app}/trust?problem=nvfp4_group_gemm")
     page.locator(".st-key-trust-flags").get_by_role("link", name="Evidence").first.click()
     page.wait_for_url(re.compile("show=rules"))
     rule = page.locator(".st-key-rule-1")
@@ -67,13 +66,21 @@ def test_from_a_technique_to_a_narrowed_board_that_a_link_opens_again(
     expect(page.locator(".line.picked")).to_contain_text("data_ptr()")
 
 
+@pytest.fixture
+def small_hub(sample_folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
+    """A Hub with the smallest competition alone: its texts are built soonest."""
+    with LoopbackHub(part_of(sample_folder, tmp_path / "dataset", HELION)) as hub:
+        yield hub
+
+
 def test_a_build_survives_a_reload_and_is_stopped_and_resumed(
-    serve: Serve, open_page: Open, hub: LoopbackHub, tmp_path: Path
+    serve: Serve, open_page: Open, small_hub: LoopbackHub, tmp_path: Path
 ) -> None:
+    hub = small_hub
     base = serve(
         KBDASH_SOURCE=DATASET, HF_ENDPOINT=hub.endpoint, KBDASH_CACHE=str(tmp_path / "cache"), KBDASH_CONTENT_BUILD="on"
     )
-    page = open_page(f"{base}/trimul?tab=techniques")
+    page = open_page(f"{base}/helion?tab=techniques")
     hub.faults.latency = 3.0
     page.get_by_role("button", name="Build it now").click()
     expect(page.get_by_role("progressbar").first).to_be_visible()

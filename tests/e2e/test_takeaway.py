@@ -9,7 +9,7 @@ import httpx2
 import pandas as pd
 from playwright.sync_api import expect
 
-from tests.e2e.conftest import Open, settled
+from tests.e2e.conftest import Open, moved, settled
 
 
 def test_the_data_link_gives_the_rows_of_the_page(open_page: Open, app: str) -> None:
@@ -47,7 +47,7 @@ def test_sql_is_typed_and_run_and_opened_from_a_view(open_page: Open, app: str) 
     box.press("Control+Enter")
     expect(page.get_by_role("region", name="Answer of the statement")).to_be_attached()
     page.wait_for_url("**q=select+6+%2A+7+as+answer")
-    page = open_page(f"{app}/nvfp4?problem=nvfp4_gemm&runner=NVIDIA")
+    moved(page, f"{app}/nvfp4?problem=nvfp4_gemm&runner=NVIDIA")
     page.locator(".st-key-leaderboard-sql button").first.click()
     page.get_by_text("Open in the console").click()
     expect(page.get_by_role("region", name="Answer of the statement")).to_be_attached()
