@@ -44,7 +44,7 @@ PATHS = (
 TURNED = "turned = 'a\u202eb\u200bc' \u2066<b>"
 CODE = f"</script></code></pre>{''.join(PROBES)}\nimport os  # {PROBES[0]}\n{TURNED}\n# {'x' * 3000}\n"
 NAMES = "nvidia_nvfp4_submissions.parquet"
-ROWS = 500  # of 1,688: each attack is among them many times, and less is built and drawn
+ROWS = 250  # of 1,688: each attack is among them many times, and less is built and drawn
 STRANGE = "strange_submissions.parquet"
 ALIVE = """() => [
   window.__pwned ?? null,
@@ -109,7 +109,8 @@ def watched(page: Page) -> list[str]:
 def test_texts_of_users_are_shown_and_never_run(attacked: str, open_page: Open) -> None:
     page = open_page(attacked)
     dialogs = watched(page)
-    for path in ("/", "/strange", "/nvfp4"):
+    unharmed(page, "/")
+    for path in ("/strange", "/nvfp4"):
         moved(page, attacked + path)
         unharmed(page, path)
     assert set(column(page, "leaderboard-table", "User")) == set(PROBES)
