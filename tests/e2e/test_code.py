@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from typing import Literal
 
 import pandas as pd
 import pytest
@@ -137,11 +138,24 @@ def test_find_counts_moves_and_survives_a_reload(open_page: Open, app: str, kb: 
     expect(page.get_by_role("button", name="Next hit")).to_be_disabled()
 
 
-@pytest.mark.parametrize("name", ["HTML", "MARKDOWN", "PROMPT", "MIXED_LINE_ENDS", "UNICODE", "CONTROL"])
-def test_hostile_source_is_shown_and_does_nothing(open_page: Open, app: str, kb: KernelBot, name: str) -> None:
-    text: str = getattr(trap_code, name)
-    page = open_page(app + trap(kb, text))
-    page.on("dialog", lambda dialog: pytest.fail(f"a dialog opened: {dialog.message}"))
+HOSTILE = ("HTML", "MARKDOWN", "PROMPT", "MIXED_LINE_ENDS", "UNICODE", "CONTROL")
+
+
+def test_hostile_source_is_shown_and_does_nothing(open_page: Open, app: str, kb: KernelBot) -> None:
+    page = open_page(app + trap(kb, getattr(trap_code, HOSTILE[0])))
+    dialogs: list[str] = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    for name in HOSTILE:
+        text: str = getattr(trap_code, name)
+        if name != HOSTILE[0]:
+            moved(page, app + trap(kb, text))
+        expect(page.get_by_role("heading", name=f"Submission {leaders(kb)[text]}")).to_be_visible()
+        shown_as_it_is(page, text)
+        assert dialogs == [], name
+
+
+def shown_as_it_is(page: Page, text: str) -> None:
+    """Every line is text, and there is nothing but lines."""
     expect(lines(page).first).to_be_visible()
     shown = page.locator(".st-key-code .text").evaluate("e => [...e.querySelectorAll('.line')].map(l => l.textContent)")
     ends = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
@@ -156,12 +170,17 @@ def test_a_hostile_name_is_only_a_name(open_page: Open, app: str, kb: KernelBot)
     board = kb.leaderboard(BOARD, runner=RUNNER)
     row = board[board["user_name"].str.contains("<img", regex=False)].iloc[0]
     page = open_page(f"{app}/submission?id={row['submission_id']}&runner={RUNNER}&competition=nvfp4")
-    ladder = open_page(f"{app}/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={row['user_id']}")
-    for one in (page, ladder):
-        expect(one.get_by_test_id("stMarkdown").first).to_be_visible()
-        said = " ".join(one.get_by_test_id("stMarkdown").all_text_contents())
+    for path, heading in (
+        ("", f"Submission {row['submission_id']}"),
+        (f"/ladder?competition=nvfp4&problem={BOARD}&runner={RUNNER}&user={row['user_id']}", "Ladder"),
+    ):
+        if path:
+            moved(page, app + path)
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+        expect(page.get_by_test_id("stMarkdown").first).to_be_visible()
+        said = " ".join(page.get_by_test_id("stMarkdown").all_text_contents())
         assert row["user_name"] in said.replace("\u2060", "")
-        assert one.locator("img[src='x']").count() == 0
+        assert page.locator("img[src='x']").count() == 0
 
 
 def test_an_id_on_several_runners_asks_which(open_page: Open, app: str, kb: KernelBot) -> None:
@@ -232,7 +251,8 @@ def test_back_leads_through_submissions_and_picked_lines(open_page: Open, app: s
 
 def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot) -> None:
     user = kb.leaderboard(BOARD, runner=RUNNER)["user_id"].iloc[1]
-    page = open_page(app + pair(kb), width=390, height=844)
+    page = open_page(f"{app}/submission?id=1", width=390, height=844)
+    themes: list[Literal["light", "dark"]] = ["light", "dark"]
     for path, part in (
         (pair(kb), ".st-key-diff .line"),
         (trap(kb, trap_code.LONG_LINE), ".st-key-code .line"),
@@ -243,10 +263,11 @@ def test_nothing_sticks_out_on_a_phone(open_page: Open, app: str, kb: KernelBot)
         expect(page.locator(part).first).to_be_attached()
         if path.startswith("/submission"):
             expect(page.locator(part).first).to_be_in_viewport()
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        for theme in themes:
+            page.emulate_media(color_scheme=theme)
             settled(page)
             assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390, (path, theme)
+        themes.reverse()  # the next page is seen first as this one was last
 
 
 TOKENS = [
