@@ -21,6 +21,10 @@ HELION = "helion_b200_nebius_submissions.parquet"
 TRIMUL = "trimul_submissions.parquet"
 
 
+WIDE = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
+    .map((part) => part.scrollWidth - part.clientWidth)"""
+
+
 def chosen(page: Page, field: str) -> str:
     """What a row of choices stands on."""
     return page.locator(f".st-key-nvfp4-{field} [aria-checked=true]").inner_text()
@@ -68,8 +72,12 @@ def test_a_link_opens_its_view_on_a_cold_server(serve: Serve, open_page: Open) -
 
 
 def test_every_path_opens_its_page(app: str, open_page: Open, kb: KernelBot) -> None:
-    page = open_page(app)
-    for path, heading in links(kb).items():
+    """On a phone those that differ in their layout, where nothing may hang over; the others as at a desk."""
+    page = open_page(f"{app}/submission?id=1")
+    alike = {f"/{item.slug}" for item in catalog.COMPETITIONS} - {"/nvfp4", "/amd-mi300"}
+    for path, heading in sorted(links(kb).items(), key=lambda link: link[0] not in alike):
+        if path not in alike:
+            page.set_viewport_size({"width": 390, "height": 844})
         with urlopen(app + path, timeout=10) as answer:  # the page itself is the same for all, but for its preview
             assert "kbdash" in answer.read().decode()
         moved(page, app + path)
@@ -77,6 +85,7 @@ def test_every_path_opens_its_page(app: str, open_page: Open, kb: KernelBot) -> 
         expect(page.locator(".st-key-sample-banner")).to_contain_text("synthetic")
         expect(page.locator(".st-key-footer")).to_contain_text("GPU Mode and the KernelBot dataset")
         expect(page.locator("[class*=-problem-box], .st-key-problem-box, .st-key-unexpected-box")).to_have_count(0)
+        assert path in alike or page.evaluate(WIDE) == [0, 0], path
 
 
 def test_filters_are_in_the_link_and_another_reader_sees_the_same(app: str, open_page: Open, kb: KernelBot) -> None:
@@ -94,7 +103,11 @@ def test_filters_are_in_the_link_and_another_reader_sees_the_same(app: str, open
         (ranked["score"].head(len(seen)) * 1e6).tolist(), abs=0.0051
     )
 
-    other = open_page(page.url)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Link copied")).to_be_attached()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url
+    other = open_page(link)
     assert leaders(other) == seen
     page.reload()
     settled(page)
@@ -155,30 +168,9 @@ def test_downloads_hold_exactly_the_table(app: str, open_page: Open, kb: KernelB
     pd.testing.assert_frame_equal(kept, expected, check_dtype=False, check_frame_type=False)
 
 
-def test_copy_link_copies_a_link_that_opens_the_same_view(app: str, open_page: Open) -> None:
-    page = open_page(f"{app}/nvfp4")
-    page.get_by_role("radio", name="group_gemm").click()
-    settled(page)
-    expect(table(page, "leaderboard-table")).to_be_visible()
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_text("Link copied")).to_be_attached()
-    link = page.evaluate("navigator.clipboard.readText()")
-    assert link == page.url == f"{app}/nvfp4?problem={BOARD}"
-    assert leaders(open_page(link)) == leaders(page)
-
-
-WIDE = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
-    .map((part) => part.scrollWidth - part.clientWidth)"""
-
-
-def test_on_a_phone_nothing_hangs_over_and_the_controls_work(app: str, open_page: Open, kb: KernelBot) -> None:
+def test_on_a_phone_nothing_hangs_over_and_the_controls_work(app: str, open_page: Open) -> None:
     page = open_page(f"{app}/nvfp4?problem={BOARD}", width=390, height=844)
-    alike = {f"/{item.slug}" for item in catalog.COMPETITIONS} - {"/nvfp4", "/amd-mi300"}
-    for path in links(kb).keys() - alike:
-        moved(page, app + path)
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
-        assert page.evaluate(WIDE) == [0, 0], path
-    moved(page, f"{app}/nvfp4?problem={BOARD}")
+    assert page.evaluate(WIDE) == [0, 0]
     choices = [radio.bounding_box() for radio in page.get_by_role("radio").all()]
     assert [box for box in choices if box is None or box["x"] < 0 or box["x"] + box["width"] > 390] == []
     page.get_by_role("radio", name="B200 (on-prem)").click()
@@ -213,7 +205,7 @@ JUNK = (
 
 
 def test_junk_in_a_link_is_named_and_breaks_nothing(app: str, open_page: Open) -> None:
-    page = open_page(app + JUNK[0])
+    page = open_page(f"{app}/submission?id=1")
     for path in JUNK:
         moved(page, app + path)
         expect(page.get_by_role("alert")).to_contain_text("were not understood")
@@ -290,14 +282,16 @@ def test_the_table_is_in_sight_at_once(app: str, open_page: Open) -> None:
     desk = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", height=900)
     expect(desk).to_have_title("dual_gemm on B200 (on-prem) · NVIDIA NVFP4 · kbdash")
     for filtered in ("", "&mine=30us", FILTERED, CROWDED):
-        moved(desk, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
+        if filtered:
+            moved(desk, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
         rows = table(desk, "leaderboard-table").locator("tbody tr")
         expect(rows.nth(11)).to_be_in_viewport(ratio=1)
         assert top(desk) < 420, filtered
     expect(desk.locator(".st-key-progression-chart-box")).to_have_count(0)
     phone = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", width=390, height=844)
     for filtered in ("", "&mine=30us"):
-        moved(phone, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
+        if filtered:
+            moved(phone, f"{app}/nvfp4?problem=nvfp4_dual_gemm{filtered}")
         expect(table(phone, "leaderboard-table").locator("tbody tr").first).to_be_in_viewport(ratio=1)
     wide = open_page(f"{app}/nvfp4?problem=nvfp4_dual_gemm", width=1920, height=1080)
     chart = wide.locator(".st-key-progression-chart-box")
@@ -310,7 +304,7 @@ def test_the_table_is_in_sight_at_once(app: str, open_page: Open) -> None:
 
 
 def test_a_name_copied_from_the_page_has_no_invisible_characters(app: str, open_page: Open) -> None:
-    page = open_page(f"{app}/user?user=Sample%20Quail")
+    page = open_page(f"{app}/submission?id=1")
     page.evaluate(
         """() => { const p = document.createElement("p"); p.id = "odd"; p.textContent = "s\\u2060.am";
                    document.body.append(p); getSelection().selectAllChildren(p); }"""
