@@ -1,6 +1,7 @@
 """Accessibility: axe on every page in both themes, the colours that it cannot see, and the way by keyboard."""
 
 from importlib.resources import files
+from itertools import product
 from typing import Literal
 
 import pytest
@@ -90,8 +91,8 @@ def pages(kb: KernelBot) -> list[str]:
     return [
         "/",
         "/nvfp4?problem=nvfp4_gemm",
-        "/nvfp4?tab=distribution&mine=30us",
-        "/nvfp4?tab=progression",
+        "/pmpp-v2?tab=distribution&mine=30us",
+        "/pmpp-v2?tab=progression",
         "/nvfp4?problem=nvfp4_dual_gemm&tab=hardware",
         "/amd-mi300?problem=amd-fp8-mm&tab=hardware",
         "/nvfp4?problem=nvfp4_gemm&tab=techniques&facet=tcgen05",
@@ -142,15 +143,13 @@ def in_theme(page: Page, theme: Theme) -> Page:
     return drawn(page)
 
 
-def findings_in_both_themes(page: Page, judged: set[str], inside: str | None = None) -> list[str]:
+def findings_in_both_themes(page: Page, judged: set[str]) -> list[str]:
     """The same in the theme the page is in, and what the other can change: the colours. The page stays in the other."""
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     here: Theme = "dark" if dark else "light"
     other: Theme = "light" if dark else "dark"
-    found = findings(in_theme(page, here), judged, inside=inside)
-    return found + [
-        f"{other}: {finding}" for finding in findings(in_theme(page, other), judged, inside=inside, colours=True)
-    ]
+    found = findings(in_theme(page, here), judged)
+    return found + [f"{other}: {finding}" for finding in findings(in_theme(page, other), judged, colours=True)]
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -175,14 +174,17 @@ def test_axe_finds_nothing_on_a_phone(app: str, open_page: Open, pages: list[str
 
 
 def test_axe_finds_nothing_in_what_opens_on_a_click(app: str, open_page: Open, judged: set[str]) -> None:
-    page = drawn(open_page(f"{app}/nvfp4", height=TALL))
-    for button, inside in (("Filters", "Pinned users"), ("Download", "CSV"), ("SQL", "Runs as it stands")):
+    page = drawn(open_page(f"{app}/pmpp-v2"))
+    opened = (("Filters", "Pinned users"), ("Download", "CSV"), ("SQL", "Runs as it stands"))
+    for theme, (button, inside) in product(THEMES, opened):
+        in_theme(page, theme)
         page.get_by_role("button", name=button, exact=True).click()
         page.mouse.move(0, 0)  # away from the button, or its tooltip stays open
         expect(page.get_by_text(inside)).to_be_visible()
         expect(page.get_by_test_id("stTooltipContent")).to_have_count(0)
         expect(page.locator(OPENED).filter(has_text=inside)).to_be_visible()
-        assert findings_in_both_themes(page, judged, OPENED) == [], button  # the page below is judged above
+        # The page below is judged above.
+        assert findings(page, judged, inside=OPENED, colours=theme == "dark") == [], (button, theme)
         page.keyboard.press("Escape")
         expect(page.get_by_text(inside)).to_be_hidden()
 
