@@ -184,6 +184,16 @@ def test_a_narrow_table_is_cards_and_a_tight_one_keeps_rank_in_sight(board: Page
     assert 0 <= rank["x"] < 80
 
 
+def test_a_long_text_in_a_card_wraps(board: Page) -> None:
+    columns = (Column("user", "User", "name"), Column("where", "Competitions"))
+    frame = pd.DataFrame({"user": ["ann"], "where": [", ".join(f"Competition {number}" for number in range(9))]})
+    board.set_viewport_size({"width": 390, "height": 700})
+    board.evaluate(SHOW, sent(table=cells.as_json(frame, columns, "People", "", ""), heads={}))
+    assert board.evaluate("document.documentElement.scrollWidth") <= 390
+    cell = board.locator("tbody td").last
+    assert cell.evaluate("(cell) => cell.scrollWidth <= cell.clientWidth && cell.clientHeight > 25")
+
+
 def test_nothing_is_drawn_again_when_nothing_changed(board: Page) -> None:
     board.evaluate("document.querySelector('tbody tr').dataset.seen = 'yes'")
     board.evaluate(SHOW, sent())
