@@ -13,6 +13,7 @@ import pytest
 
 import kbdash
 from kbdash.database.console import Bounds, Snapshots, snapshot
+from kbdash.database.console.asking import ADDRESS_SPACE, MOST_ROWS, Console
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.deadline import reading
 from kbdash.engine import KernelBot
@@ -144,6 +145,66 @@ def test_the_process_has_neither_token_nor_proxy(
     assert not [name for name in ("HF_TOKEN", "PROXY", "secret", "password") if name in environment]
     engine.close()
     assert worker.poll() is not None
+
+
+@pytest.fixture
+def unguarded(tmp_path: Path) -> Iterator[tuple[Console, Path]]:
+    """The process alone, over a file without rows: nobody has looked at what it is asked to run."""
+    path = tmp_path / "rows.duckdb"
+    duckdb.connect(path).close()
+    alone = Console(30.0, "123MB")
+    yield alone, path
+    alone.close()
+
+
+def test_the_process_locks_itself(unguarded: tuple[Console, Path]) -> None:
+    console, path = unguarded
+    found = console.ask("select name, value from duckdb_settings()", path).table.to_pydict()
+    settings = dict(zip(found["name"], found["value"], strict=True))
+    locked = ("allow_persistent_secrets", "autoinstall_known_extensions", "autoload_known_extensions",
+              "enable_external_access", "python_enable_replacements")  # fmt: skip
+    assert {name: settings[name] for name in locked} == dict.fromkeys(locked, "false")
+    assert (settings["lock_configuration"], settings["threads"], settings["temp_directory"]) == ("true", "1", "")
+    assert settings["memory_limit"] == "117.3 MiB"
+    for statement in ("from read_text('/etc/passwd')", f"copy (select 1) to '{path}.csv'", "set memory_limit = '9GB'"):
+        with pytest.raises(QueryRefused):
+            console.ask(statement, path)
+    assert not Path(f"{path}.csv").exists()
+
+
+def test_the_operating_system_bounds_the_process(unguarded: tuple[Console, Path]) -> None:
+    """Also if the server that would end it at the deadline is gone."""
+    console, path = unguarded
+    console._prepare()
+    worker = console._ready
+    assert worker is not None
+    endless = "select count(*) from range(1000000) a(i), range(1000000) b(j) where (i * j) % 7 = 3"
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(console.ask, endless, path)
+        bounded = {"Max address space": ADDRESS_SPACE, "Max cpu time": 31, "Max file size": 0, "Max core file size": 0}
+        limits: dict[str, int] = {}
+        end = time.monotonic() + 20
+        while limits != bounded and time.monotonic() < end:
+            time.sleep(0.01)
+            told = Path(f"/proc/{worker.pid}/limits").read_text().splitlines()
+            soft = {line[:26].strip(): line[26:].split()[0] for line in told}
+            limits = {name: int(soft[name]) for name in bounded if soft[name].isdigit()}
+        worker.kill()
+        with pytest.raises(QueryTimeout, match="too long"):
+            asked.result()
+    assert limits == bounded
+
+
+def test_no_caller_gets_more_rows_than_the_most(
+    unguarded: tuple[Console, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, path = unguarded
+    monkeypatch.setattr("kbdash.database.console.asking.MOST_ROWS", 3000)
+    answer = console.ask("from range(5000)", path, Bounds(rows=MOST_ROWS))
+    assert (answer.table.num_rows, answer.truncated) == (3000, True)
+    monkeypatch.setattr("kbdash.database.console.asking.MOST_BYTES", 8)
+    answer = console.ask("from range(5000)", path, Bounds(size=1 << 30))
+    assert (answer.table.num_rows < 3000, answer.truncated) == (True, True)
 
 
 def test_rows_come_from_the_snapshot_and_not_from_the_hub(hub: LoopbackHub, tmp_path: Path) -> None:

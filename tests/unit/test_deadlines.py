@@ -245,6 +245,16 @@ def test_corrupt_bytes_are_fetched_anew_within_the_question(engine: KernelBot, h
     assert "trimul" not in engine.unavailable
 
 
+def test_a_file_that_is_corrupt_once_while_it_is_opened_is_not_set_aside(sample_folder: Path, tmp_path: Path) -> None:
+    with LoopbackHub(part_of(sample_folder, tmp_path / "dataset", TRIMUL)) as hub:
+        hub.faults.corrupt(f"/cdn/*{TRIMUL}", times=2)  # both halves of the end
+        settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path / "cache", hub_seconds=30.0)
+        engine = kbdash.connect(settings=settings)
+        assert len(engine.frame("problem_names", competition="trimul")) == 1
+        assert engine.unavailable == {}
+        engine.close()
+
+
 def test_corrupt_bytes_that_stay_are_told_and_heal(
     engine: KernelBot, hub: LoopbackHub, kb: KernelBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

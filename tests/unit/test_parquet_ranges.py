@@ -170,6 +170,23 @@ def test_other_tag_of_the_link_is_noticed() -> None:
         source.read(20, 10)
 
 
+def test_other_tag_of_a_whole_file_is_noticed() -> None:
+    """Also from a server that ignores ranges, although the new content is as long as the old."""
+    source, _, _ = source_of(redirect(), reply(200, b"x" * 100, ETag='"one"'), reply(200, b"y" * 100, ETag='"two"'))
+    assert source.read(20, 10) == b"x" * 10
+    with pytest.raises(CorruptData, match="was replaced"):
+        source.read(20, 10)
+
+
+def test_other_tag_behind_a_link_that_was_asked_for_again_is_noticed() -> None:
+    """From a Hub that serves the content itself, under a tag that is no digest."""
+    here, elsewhere = reply(200), redirect()
+    source, _, _ = source_of(here, partial(ETag='"one"'), elsewhere, here, partial(ETag='"two"'))
+    assert source.read(20, 10) == b"x" * 10
+    with pytest.raises(CorruptData, match="was replaced"):
+        source.read(20, 10)
+
+
 def test_new_link_may_carry_another_tag_when_the_hub_vouches_for_the_content() -> None:
     expired = reply(403)
     vouched = redirect(X_Linked_ETag='"content"')

@@ -1,6 +1,7 @@
 """What one reader may take: rates, places, routes, addresses."""
 
 import asyncio
+import resource
 from types import SimpleNamespace
 from typing import Any
 
@@ -218,7 +219,8 @@ def test_one_address_cannot_take_every_place_nor_ask_without_end() -> None:
         readers = Readers(app, Limits(sessions_per_address=1, requests_per_address=Rate(1, 3)))
         inside = asyncio.create_task(answered(readers, socket(client="8.8.8.8")))
         await asyncio.sleep(0.01)
-        second = await answered(readers, socket(client="8.8.8.8"))
+        async with asyncio.timeout(30):  # who is let in stays until `leave`
+            second = await answered(readers, socket(client="8.8.8.8"))
         other = asyncio.create_task(answered(readers, socket(client="9.9.9.9")))
         await asyncio.sleep(0.01)
         leave.set()
@@ -292,3 +294,13 @@ def test_sessions_follow_the_file_descriptors(monkeypatch: pytest.MonkeyPatch) -
     assert limits.shortage(Limits.from_env({"KBDASH_MAX_SESSIONS": "7"})) is None
     assert Limits.from_env({"KBDASH_MAX_SESSIONS": "many"}) == Limits()
     assert Limits.from_env({"KBDASH_RUNS_PER_SECOND": "10"}).runs == Rate(10, 60)
+
+
+def test_the_limit_on_file_descriptors_is_raised_as_far_as_allowed() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        raised = limits.raise_descriptors()
+        assert raised == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(before[1], limits.WANTED_DESCRIPTORS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

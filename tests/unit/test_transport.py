@@ -289,6 +289,15 @@ def test_a_local_file_that_changes_is_refused(sample_folder: Path, tmp_path: Pat
     source.close()
 
 
+def test_a_local_file_that_changes_between_its_listing_and_its_opening_is_refused(tmp_path: Path) -> None:
+    (tmp_path / TRIMUL).write_bytes(b"as it was listed")
+    source = open_source(Settings(source=str(tmp_path)))
+    (tmp_path / TRIMUL).write_bytes(b"as it is now, longer than before")
+    with pytest.raises(ContentChanged, match="since it was listed"):
+        source.bytes.open(TRIMUL)
+    source.close()
+
+
 def test_a_closed_source_says_so(hub: LoopbackHub, settings: Settings) -> None:
     source = open_source(settings)
     file = source.bytes.open(TRIMUL)
