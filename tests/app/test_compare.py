@@ -1,13 +1,18 @@
 """Two submissions side by side: the change in time, or why there is none, and what differs in the text."""
 
+from pathlib import Path
+
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from kbdash.code import diff
 from kbdash.engine import KernelBot
 from kbdash.web.code import components
 from tests.app.code_pages import BOARD, RUNNER, links, on_several_runners, plain, ranked, sent
-from tests.app.conftest import Open, healthy, link, words
+from tests.app.conftest import Open, healthy, link, open_app, words
 
 DIFF = "kbdash_diff"
 
@@ -146,3 +151,36 @@ def test_runs_hold_every_line_once() -> None:
     assert [kind for kind, *_ in runs if kind in ("removed", "added")] == ["removed", "added", "removed"]
     assert ("removed", 41, None, 1) in runs
     assert ("added", None, 41, 2) in runs
+
+
+def test_an_id_on_one_runner_in_two_files_asks_which_and_stays_what_was_chosen(
+    environment: pytest.MonkeyPatch, sample_folder: Path, tmp_path: Path
+) -> None:
+    """An id alone, or with its runner, does not tell them apart; every link that follows has to name the file."""
+    rows = pq.read_table(sample_folder / "trimul_submissions.parquet").slice(0, 10)
+    rows = rows.filter(pc.is_valid(rows["runner"])).slice(0, 1)
+    code = rows.column_names.index("code")
+    for name in ("one", "two"):
+        text = pa.array([f"import torch  # {name}\n"], rows.schema.field(code).type)
+        pq.write_table(rows.set_column(code, rows.schema.field(code), text), tmp_path / f"{name}_submissions.parquet")
+    environment.setenv("KBDASH_SOURCE", str(tmp_path))
+    id_, runner = rows["submission_id"][0].as_py(), rows["runner"][0].as_py()
+    app = open_app("compare", a=f"{id_}@{runner}", b=f"{id_}@{runner}@two")
+    for choice in ("one", "two"):
+        app.query_params["a"] = f"{id_}@{runner}"
+        app.run()
+        assert "has several runs" in plain(words(app))
+        app.button(key=f"compare-a-choice-{('one', 'two').index(choice)}").click().run()
+        assert link(app) == {"a": [f"{id_}@{runner}@{choice}"], "b": [f"{id_}@{runner}@two"]}
+        data = sent(app, DIFF)
+        assert data is not None
+        assert [data[side]["text"] for side in ("before", "after")] == [
+            f"import torch  # {name}\n" for name in (choice, "two")
+        ]
+    app = open_app("submission", id=str(id_), runner=runner)
+    assert "has several runs" in plain(words(app))
+    app.button(key="submission-choice-1").click().run()
+    assert link(app)["competition"] == ["two"]
+    data = sent(app, "kbdash_code")
+    assert data is not None
+    assert data["text"] == "import torch  # two\n"

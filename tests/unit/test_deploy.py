@@ -278,7 +278,8 @@ class TestRefusals:
             "SECRET=abc", "CREDENTIALS=abc", "MY_AUTH=abc", "PRIVATE=abc", "COOKIE=abc", "SIGNATURE=abc",
             "SENTRY_DSN=abc",
             f"NOTE={WRITER}", f"NOTE=Bearer {WRITER}", "NOTE=ghp_abcdefghijklmnop1234", "NOTE=AKIAABCDEFGHIJKLMNOP",
-            "PROXY=http://user:abc@proxy", "NOTE=-----BEGIN abc-----", "NOTE=abc1abc2abc3abc4abc5abc6abc7abc8abc9",
+            "PROXY=http://user:abc@proxy", "PROXY=//user:abc@proxy:1",
+            "NOTE=-----BEGIN abc-----", "NOTE=abc1abc2abc3abc4abc5abc6abc7abc8abc9",
         ],
     )  # fmt: skip
     def test_a_variable_that_is_a_secret(self, shell: Shell, text: str) -> None:

@@ -106,6 +106,44 @@ def test_a_reader_of_an_older_revision_keeps_it_while_reading_and_no_longer(
     assert all_.get(old.number) is new
 
 
+def test_what_was_replaced_is_looked_at_again_until_nobody_needs_it(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    monkeypatch.setattr(engines, "_later", lambda seconds, function: looked.append((seconds, function)))
+    monkeypatch.setattr(engines, "REOPEN_SECONDS", 0.0)
+    all_ = Engines()
+    old = all_.get(None)
+    assert looked == []
+    shop.source = Source("two")
+    all_.get(old.number, time.monotonic())
+    for _ in range(2):  # it is still in use, so there is a next time
+        [(seconds, look)] = looked
+        looked.clear()
+        assert seconds == engines.SWEEP_SECONDS
+        look()
+    monkeypatch.setattr(engines, "UNUSED_SECONDS", -1.0)
+    looked.pop()[1]()
+    assert shop.opened[0].closed
+    assert looked == []
+
+
+def test_of_many_revisions_the_last_used_few_stay_open(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "REOPEN_SECONDS", 0.0)
+    monkeypatch.setattr(engines, "LAST_ANSWER_SECONDS", 0.0)
+    all_ = Engines()
+    first = all_.get(None)
+    for revision in ("two", "three", "four", "five"):
+        shop.source = Source(revision)
+        all_.get(first.number, time.monotonic())
+        assert all_.get(first.number) is first, "whoever reads it goes on"
+    assert len(all_.open_numbers()) == 1 + engines.MOST_REPLACED == 3
+    end = time.monotonic() + 10
+    while sum(engine.closed for engine in shop.opened) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert [engine.closed for engine in shop.opened] == [False, True, True, False, False]
+
+
 def test_readers_of_the_same_data_move_to_the_engine_that_was_opened_again(shop: Shop) -> None:
     all_ = Engines()
     old = all_.get(None)

@@ -110,9 +110,9 @@ MOST_SECONDS = 1.0  # of this thread's own processor time: others on the machine
 ESCAPES_WITHOUT_END = 'import torch\n__global__\nx = """'
 FROZE_EVERYBODY = ESCAPES_WITHOUT_END + r"\a" * 40
 FRAGMENTS = (
-    FROZE_EVERYBODY, r"\a", "<", "<<<", "'\\", '"\\', '"""\\', '\\"""', '"""', "'''", "class a", "def a", "def a\n",
-    "import a, ", "from a.", " ", "\n", "\r", "asm ", "#include ", "template ", "extern ", '"""__global__\n"""\n', "#",
-    "@a", "__global__ '", "\\", "\ufffd", "\u0301", "a", '\\"""\n', "\\'''\n",
+    FROZE_EVERYBODY, r"\a", "<", "<<<", "'\\", '"\\', '"""\\', '\\"""', '"""', "'''", "class a",
+    "class a\n", "def a", "def a\n", "import a, ", "from a.", " ", "\n", "\r", "asm ", "#include ", "template ",
+    "extern ", '"""__global__\n"""\n', "#", "@a", "__global__ '", "\\", "\ufffd", "\u0301", "a", '\\"""\n', "\\'''\n",
 )  # fmt: skip
 OPENINGS = (
     "", "__global__\nclass ", "import torch\n__global__\n", 'import torch\n__global__\nx = """', "__global__ '", "asm ",
