@@ -20,6 +20,7 @@ from kbdash.dataset.model import Page, Submission
 from kbdash.dataset.source import Source
 from kbdash.engine import KernelBot
 from kbdash.errors import UnknownProblem
+from kbdash.scrub import for_readers
 from kbdash.view import CompareView, Ref
 
 MEDIA_TYPES = {
@@ -78,7 +79,7 @@ class Answers:
         shown = frame.head(self._most_rows)
         table = tables.table(shown, question.columns, sample=kb.source.kind == "sample")
         headers = source_headers(kb.source) | {"Kbdash-Rows": str(len(shown)), "Kbdash-Total": str(total)}
-        missing: dict[str, str] = frame.attrs.get("unavailable", {})
+        missing = {slug: for_readers(reason) for slug, reason in frame.attrs.get("unavailable", {}).items()}
         if len(shown) < len(frame):
             headers["Kbdash-Truncated"] = f"at {self._most_rows} rows"
         if missing:

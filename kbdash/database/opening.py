@@ -61,7 +61,7 @@ class Opener:
         except KbdashError as error:
             reason = told(item, error)
         except Exception as error:
-            reason = f"{item.file.name} cannot be read: {str(error) or type(error).__name__}"
+            reason = told(item, KbdashError(str(error) or type(error).__name__))  # without its secrets
         return replace(item, opened=True, reason=reason)
 
     def _opened(self, item: Attached, asked: bool) -> Attached | None:

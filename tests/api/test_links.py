@@ -324,9 +324,9 @@ def test_an_answer_that_lacks_a_competition_says_so_and_is_asked_for_again(hub: 
     settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path, hub_seconds=30.0)
     kb = kbdash.connect(settings=settings)
     asked = client(lambda: kb)
-    kb.mark_unavailable("trimul", DataUnavailable("trimul.parquet cannot be read."))
+    kb.mark_unavailable("trimul", DataUnavailable("trimul.parquet cannot be read in /home/somebody/data."))
     answer = asked.get("/api/overview.json")
     assert answer.headers["kbdash-unavailable"] == "trimul"
-    assert "trimul" in answer.json()["unavailable"]
+    assert answer.json()["unavailable"]["trimul"].endswith("cannot be read in …/data.")
     assert answer.headers["cache-control"] == "no-cache"
     kb.close()

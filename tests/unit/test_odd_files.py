@@ -373,12 +373,14 @@ def test_an_error_that_nobody_foresaw_sets_aside_its_own_file(folder: Path, tmp_
 
     def inspect(file: DataFile) -> None:
         if file.name == ODD:
-            raise OverflowError("date value out of range")
+            raise OverflowError("date value out of range, sent hf_abcdefghijklmnop along")
 
     settings = Settings(source=str(folder), cache=tmp_path)
     database = Database(open_source(settings), settings, inspect)
     with pytest.raises(DataUnavailable, match=r"spring\.parquet cannot be read: date value out of range"):
         database.frame("problem_names", competition="spring")
+    [reason] = [item.reason for item in database.competitions() if item.reason]
+    assert reason.endswith("sent … along")
     assert len(database.frame("problem_names", competition="trimul")) == 1
     database.close()
 
