@@ -14,7 +14,15 @@ from kbdash.code.parquet.decode import decode_data_page, open_data_page
 from kbdash.code.parquet.directory import Page, PageGroup
 from kbdash.code.parquet.level_count import count_by_levels
 from kbdash.code.parquet.page_scan import extend
-from kbdash.code.parquet.pages import Codec, Encoding, PageHeader, PageKind, Physical, read_page_header
+from kbdash.code.parquet.pages import (
+    MAX_PAGE_BYTES,
+    Codec,
+    Encoding,
+    PageHeader,
+    PageKind,
+    Physical,
+    read_page_header,
+)
 from kbdash.code.parquet.store import _digest, _dumps
 from kbdash.code.parquet.thrift import Field, binary, i32, read_struct, struct_of
 from kbdash.errors import CorruptData
@@ -34,6 +42,19 @@ def test_indices_without_a_dictionary_are_told() -> None:
     page = OpenPage(Encoding.RLE_DICTIONARY, values=1, nulls=0, levels=b"", body=b"\0\x02\0")
     with pytest.raises(CorruptData, match="needs a dictionary"):
         decode_data_page(page, NUMBERS, None)
+
+
+@pytest.mark.parametrize("large", [2, 3])
+def test_no_page_is_larger_than_the_most(large: int) -> None:
+    """Packed or not: a page of 20 MB could else unpack to more than a gigabyte."""
+
+    def header(size: int) -> PageHeader:
+        facts = {1: i32(0), 2: i32(100), 3: i32(100), 5: struct_of({1: i32(1), 2: i32(0), 3: i32(3)})}
+        return read_page_header(struct_of(facts | {large: i32(size)})[1])
+
+    assert MAX_PAGE_BYTES in (header(MAX_PAGE_BYTES).uncompressed, header(MAX_PAGE_BYTES).compressed)
+    with pytest.raises(CorruptData, match="compressed page size"):
+        header(MAX_PAGE_BYTES + 1)
 
 
 def test_a_page_of_version_2_is_compressed_unless_it_says_otherwise() -> None:
