@@ -1,5 +1,7 @@
 """What readers type runs in a process of its own: bounded in memory, time and rows, without token or files."""
 
+import resource
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +25,8 @@ from tests.hub import LoopbackHub
 from tests.unit.tables import TRIMUL
 
 MEGABYTE = 1 << 20
+# Computes for hours in little memory: otherwise a fast machine would run out of memory before the time is up.
+ENDLESS = "select count(*) from range(1000000) a(i), range(1000000) b(j) where (i * j) % 7 = 3"
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +84,8 @@ def test_what_cannot_be_interrupted_is_killed_at_the_deadline(folder: Path, tmp_
 
 def test_one_statement_can_be_given_less_time_than_the_others(console: KernelBot) -> None:
     started = time.monotonic()
-    # Computes for hours in little memory: otherwise a fast machine would run out of memory before the time is up.
-    endless = "select count(*) from range(1000000) a(i), range(1000000) b(j) where (i * j) % 7 = 3"
     with pytest.raises(QueryTimeout, match="too long"):
-        console.sql(endless, bounds=Bounds(seconds=0.7))
+        console.sql(ENDLESS, bounds=Bounds(seconds=0.7))
     assert time.monotonic() - started < 10
 
 
@@ -175,12 +177,16 @@ def test_the_process_locks_itself(unguarded: tuple[Console, Path]) -> None:
 def test_the_operating_system_bounds_the_process(unguarded: tuple[Console, Path]) -> None:
     """Also if the server that would end it at the deadline is gone."""
     console, path = unguarded
-    console._prepare()
+    soft, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))  # or there is nothing for the process to lower
+    try:
+        console._prepare()
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
     worker = console._ready
     assert worker is not None
-    endless = "select count(*) from range(1000000) a(i), range(1000000) b(j) where (i * j) % 7 = 3"
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(console.ask, endless, path)
+        asked = pool.submit(console.ask, ENDLESS, path)
         bounded = {"Max address space": ADDRESS_SPACE, "Max cpu time": 31, "Max file size": 0, "Max core file size": 0}
         limits: dict[str, int] = {}
         end = time.monotonic() + 20
@@ -193,6 +199,17 @@ def test_the_operating_system_bounds_the_process(unguarded: tuple[Console, Path]
         with pytest.raises(QueryTimeout, match="too long"):
             asked.result()
     assert limits == bounded
+
+
+def test_the_process_is_killed_at_the_deadline(unguarded: tuple[Console, Path]) -> None:
+    """Its own limit on processor time comes later: it is for a process that nobody waits for any more."""
+    console, path = unguarded
+    console._prepare()
+    worker = console._ready
+    assert worker is not None
+    with pytest.raises(QueryTimeout, match="too long"):
+        console.ask(ENDLESS, path, Bounds(seconds=0.5))
+    assert worker.returncode == -signal.SIGKILL
 
 
 def test_no_caller_gets_more_rows_than_the_most(

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbdash.code.parquet import Cell, CellReader, PageDirectories, as_parquet
+from kbdash.code.parquet import Cell, CellReader, PageDirectories, as_parquet, directory
 from kbdash.code.parquet.pages import Codec, read_page_header
 from kbdash.code.parquet.rle import check_indices, count_ones, delta_end
 from kbdash.code.parquet.thrift import binary, i32, i64, listed, struct_of, varint
@@ -177,6 +177,27 @@ def test_wrong_counts_in_page_headers_never_give_another_row(codec: Codec, optio
         found = all_of(damaged, rows) if whole else [outcome(damaged, row, whole=False) for row in rows]
         for row, value in zip(rows, found, strict=True):
             assert value in (COUNTED[row].encode(), WRONG), (number, claim, row)
+
+
+@pytest.mark.parametrize("codec", [Codec.UNCOMPRESSED, Codec.SNAPPY])
+def test_a_wrong_count_of_a_page_that_stands_alone_never_gives_another_row(
+    codec: Codec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row is read as soon as its page is known; pages that are large enough for that take long to make."""
+    monkeypatch.setattr(directory, "_LARGE_BYTES", 128)
+    for number, claim in product((0, 1), (8, 24)):
+        damaged = with_counts({number: claim}, codec=codec, optional=True)
+        for row in range(0, sum(UNEVEN), 3):
+            assert outcome(damaged, row, whole=False) in (COUNTED[row].encode(), WRONG), (number, claim, row)
+
+
+def test_counts_that_are_wrong_together_never_give_another_row() -> None:
+    """Three pages that claim the numbers of each other add up; their levels tell that they are wrong."""
+    for pages in ((0, 2, 5), (5, 2, 4), (2, 1, 0)):
+        claims = dict(zip(pages, [UNEVEN[page] for page in (*pages[1:], pages[0])], strict=True))
+        damaged = with_counts(claims, codec=Codec.UNCOMPRESSED, optional=True)
+        for row in range(0, sum(UNEVEN), 3):
+            assert outcome(damaged, row, whole=False) in (COUNTED[row].encode(), WRONG), (pages, row)
 
 
 @settings(max_examples=60, deadline=None)

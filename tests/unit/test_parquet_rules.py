@@ -23,6 +23,7 @@ from kbdash.code.parquet.pages import (
     Physical,
     read_page_header,
 )
+from kbdash.code.parquet.plain import find_texts
 from kbdash.code.parquet.store import _digest, _dumps
 from kbdash.code.parquet.thrift import Field, binary, i32, read_struct, struct_of
 from kbdash.errors import CorruptData
@@ -36,6 +37,15 @@ def test_a_dictionary_is_not_taken_for_data() -> None:
     header = PageHeader(size=0, kind=PageKind.DICTIONARY, compressed=4, uncompressed=4, values=1)
     with pytest.raises(CorruptData, match="of type DICTIONARY stands where data should be"):
         open_data_page(header, b"\x01\0\0\0", NUMBERS, Codec.UNCOMPRESSED)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_texts_fill_their_page_exactly(count: int) -> None:
+    """A page with a wrong count would else shift the rows of those behind it."""
+    body = b"\1\0\0\0a\2\0\0\0bc"
+    assert list(find_texts(body, 2)) == [0, 5, len(body)]
+    with pytest.raises(CorruptData):
+        find_texts(body, count)
 
 
 def test_indices_without_a_dictionary_are_told() -> None:
