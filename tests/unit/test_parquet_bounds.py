@@ -15,7 +15,13 @@ import pytest
 
 from kbdash.code.parquet import LocalBytes, inspect
 from kbdash.code.parquet import footer as footers
-from kbdash.code.parquet.footer import MAX_COLUMN_CHUNKS, MAX_FOOTER_BYTES, MAX_SCHEMA_DEPTH
+from kbdash.code.parquet.footer import (
+    MAX_COLUMN_CHUNKS,
+    MAX_FOOTER_BYTES,
+    MAX_ROW_GROUPS,
+    MAX_SCHEMA_DEPTH,
+    MAX_SCHEMA_ELEMENTS,
+)
 from kbdash.code.parquet.plain import MAX_TEXT_BYTES
 from kbdash.code.parquet.thrift import Field, binary, i32, i64, listed, read_struct, struct_of, varint
 from kbdash.errors import CorruptData, DataUnavailable
@@ -58,9 +64,13 @@ HOSTILE = {
     "11,054 nested groups": lambda: nested(11_054),
     "nested a little too deep": lambda: nested(MAX_SCHEMA_DEPTH + 1),
     "16 MB": lambda: footer([group("root", 1), leaf("a" * (16 * MEGABYTE))], []),
-    "8 MB of empty structs": lambda: b"\x19\x09\xfc" + varint(MAX_FOOTER_BYTES - 100) + bytes(MAX_FOOTER_BYTES - 90),
+    "8 MB of empty structs": lambda: b"\x19\xfc" + varint(MAX_FOOTER_BYTES - 100) + bytes(MAX_FOOTER_BYTES - 90),
     "half a million schema elements": lambda: b"\x29\xfc" + varint(490_000) + bytes(490_000),
     "100,000 row groups": lambda: footer([group("root", 1), leaf()], [row_group(chunk("a"))] * 100_000),
+    "10,001 row groups": lambda: footer([group("root", 1), leaf()], [row_group(chunk("a"))] * (MAX_ROW_GROUPS + 1)),
+    "10,000 columns": lambda: footer(
+        [group("root", MAX_SCHEMA_ELEMENTS), *(leaf(f"c{at}") for at in range(MAX_SCHEMA_ELEMENTS))], []
+    ),
     "too many chunks": lambda: footer(
         [group("root", 1_000), *(leaf(f"c{at}") for at in range(1_000))],
         [row_group()] * (MAX_COLUMN_CHUNKS // 1_000 + 1),

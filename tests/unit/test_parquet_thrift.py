@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kbdash.code.parquet.pages import PageKind, read_offset_index, read_page_header
 from kbdash.code.parquet.thrift import (
+    MAX_PARTS,
     Shape,
     Truncated,
     binary,
@@ -105,3 +106,18 @@ def test_a_field_of_the_wrong_kind_is_refused(field: str) -> None:
     read = read_struct(struct_of(fields)[1], {1: {1: None}})
     with pytest.raises(CorruptData, match="field 1"):
         getattr(read, field)(1)
+
+
+@pytest.mark.parametrize("shape", [{}, {1: {}}])
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b"\x19\xfc" + varint(MAX_PARTS + 1) + bytes(MAX_PARTS + 2), id="structs"),
+        pytest.param(b"\x1b" + varint(MAX_PARTS + 1) + b"\x11" + bytes(2 * MAX_PARTS + 3), id="a map"),
+        pytest.param(b"\x11" * (MAX_PARTS + 1) + b"\0", id="fields"),
+    ],
+)
+def test_a_message_has_a_bounded_number_of_parts(data: bytes, shape: Shape) -> None:
+    """Each takes a hundred times the memory and a microsecond: a footer of 8 MB could else hold up all for long."""
+    with pytest.raises(CorruptData, match="more than 500,000 parts"):
+        read_struct(data, shape)
