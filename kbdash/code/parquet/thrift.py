@@ -7,7 +7,7 @@ an object of a hundred bytes, so the number of parts of a message is limited too
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kbdash.errors import CorruptData
+from kbdash.errors import CorruptData, UnsafeFile
 
 # What to keep of a struct: field id -> the shape of the struct (or of the list's structs) there, or None
 # for a plain value. Fields that are not named are skipped without being built.
@@ -124,7 +124,8 @@ class _Reader:
     def _spend(self, parts: int) -> None:
         self._parts_left -= parts
         if self._parts_left < 0:
-            raise CorruptData(f"A parquet header has more than {MAX_PARTS:,} parts.")
+            # Not only damaged: whoever reads it again would spend as long again.
+            raise UnsafeFile(f"A parquet header has more than {MAX_PARTS:,} parts.", advice="It is not opened.")
 
     def _value(self, kind: int, shape: Shape | None, depth: int) -> Any:
         if kind in (TRUE, FALSE):
