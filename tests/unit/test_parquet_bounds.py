@@ -65,7 +65,7 @@ HOSTILE = {
     "nested a little too deep": lambda: nested(MAX_SCHEMA_DEPTH + 1),
     "16 MB": lambda: footer([group("root", 1), leaf("a" * (16 * MEGABYTE))], []),
     "8 MB of empty structs": lambda: b"\x19\xfc" + varint(MAX_FOOTER_BYTES - 100) + bytes(MAX_FOOTER_BYTES - 90),
-    "half a million schema elements": lambda: b"\x29\xfc" + varint(490_000) + bytes(490_001),
+    "half a million schema elements": lambda: b"\x29\xfc" + varint(490_000) + bytes(490_000) + b"\x29\x0c\0",
     "100,000 row groups": lambda: footer([group("root", 1), leaf()], [row_group(chunk("a"))] * 100_000),
     "10,001 row groups": lambda: footer([group("root", 1), leaf()], [row_group(chunk("a"))] * (MAX_ROW_GROUPS + 1)),
     "10,000 columns": lambda: footer(
