@@ -212,6 +212,17 @@ def test_the_process_is_killed_at_the_deadline(unguarded: tuple[Console, Path]) 
     assert worker.returncode == -signal.SIGKILL
 
 
+def test_the_third_statement_waits_for_one_of_two_and_is_told_so(unguarded: tuple[Console, Path]) -> None:
+    console, path = unguarded
+    for _ in range(2):
+        assert console._slots.acquire(blocking=False)
+    with pytest.raises(QueryTimeout, match="kept the SQL console busy"):
+        console.ask("select 1", path, Bounds(seconds=0.1))
+    console._slots.release()
+    for _ in range(2):  # and gives its place back
+        assert console.ask("select 1 as one", path).table.to_pydict() == {"one": [1]}
+
+
 def test_no_caller_gets_more_rows_than_the_most(
     unguarded: tuple[Console, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

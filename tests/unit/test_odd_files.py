@@ -8,6 +8,7 @@ import json
 import math
 import os
 import struct
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,12 +24,13 @@ import pytest
 import kbdash
 from kbdash.charts.named import CHARTS
 from kbdash.database.connection import Database
-from kbdash.dataset.config import Settings
+from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
 from kbdash.errors import CorruptData, DataUnavailable, KbdashError, UnsafeFile
 from tests.conftest import part_of
+from tests.hub import LoopbackHub
 from tests.unit.tables import FLAT, LEGACY, RUNS, TRIMUL, write_flat, write_runs
 
 ROW = {"submission_id": 1, "leaderboard_id": 9000, "problem_name": "fft", "user_id": "7", "user_name": "ann",
@@ -343,6 +345,7 @@ def test_a_failed_file_that_turns_out_to_be_none_of_ours_disappears(
         engine._database.frame("problem_names", competition="spring")
     assert {competition.slug for competition in engine.competitions} == {"trimul"}
     assert engine.unavailable == {}
+    assert not any(entry.item.reason for entry in engine._database._attachments._entries.values()), "it is not retried"
 
 
 def test_a_file_is_inspected_before_duckdb_sees_it_and_a_refusal_is_remembered(
@@ -406,3 +409,29 @@ def test_a_file_damaged_on_the_way_heals_however_often_it_was_tried(
     damaged = False
     assert len(database.frame("problem_names", competition="spring")) == 1
     database.close()
+
+
+def test_a_file_refused_for_damaged_bytes_heals_with_fresh_ones(
+    sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not those that were kept when it was refused, which would be refused again."""
+    monkeypatch.setattr("kbdash.database.attaching.RETRY_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("kbdash.database.opening.REFUSED_SECONDS", 0.5)
+    with LoopbackHub(part_of(sample_folder, tmp_path / "dataset", TRIMUL)) as hub:
+        settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path / "cache", hub_seconds=30.0)
+        source = open_source(settings)
+
+        def inspect(file: DataFile) -> None:
+            found = source.bytes.open(file.name)
+            if found.read_ahead(found.size - 4, 4) != b"PAR1":
+                raise UnsafeFile(f"{file.name} is not opened.")
+
+        hub.faults.corrupt(f"/cdn/*{TRIMUL}")
+        database = Database(source, settings, inspect)
+        with pytest.raises(DataUnavailable, match="is not opened"):
+            database.frame("problem_names", competition="trimul")
+        hub.faults.clear()
+        time.sleep(0.6)
+        assert len(database.frame("problem_names", competition="trimul")) == 1
+        database.close()
+        source.close()

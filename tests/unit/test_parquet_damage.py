@@ -180,13 +180,14 @@ def test_wrong_counts_in_page_headers_never_give_another_row(codec: Codec, optio
 
 
 @pytest.mark.parametrize("codec", [Codec.UNCOMPRESSED, Codec.SNAPPY])
+@pytest.mark.parametrize("optional", [True, False])
 def test_a_wrong_count_of_a_page_that_stands_alone_never_gives_another_row(
-    codec: Codec, monkeypatch: pytest.MonkeyPatch
+    codec: Codec, optional: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A row is read as soon as its page is known; pages that are large enough for that take long to make."""
     monkeypatch.setattr(directory, "_LARGE_BYTES", 128)
     for number, claim in product((0, 1), (8, 24)):
-        damaged = with_counts({number: claim}, codec=codec, optional=True)
+        damaged = with_counts({number: claim}, codec=codec, optional=optional)
         for row in range(0, sum(UNEVEN), 3):
             assert outcome(damaged, row, whole=False) in (COUNTED[row].encode(), WRONG), (number, claim, row)
 

@@ -47,6 +47,7 @@ def test_a_full_disk_is_said_with_what_to_do(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(DataUnavailable, match="No space left on device") as failure:
         kbdash.connect("sample", settings=Settings(cache=tmp_path / "cache"))
     assert "KBDASH_CACHE" in failure.value.advice
+    assert not list(tmp_path.rglob(".sample-*")), "what was begun would take the room that is left"
 
 
 def test_a_cache_that_works_is_used_without_a_word(sample_cache: Path) -> None:
