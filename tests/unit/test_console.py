@@ -207,9 +207,11 @@ def test_the_process_is_killed_at_the_deadline(unguarded: tuple[Console, Path]) 
     console._prepare()
     worker = console._ready
     assert worker is not None
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     with pytest.raises(QueryTimeout, match="too long"):
         console.ask(ENDLESS, path, Bounds(seconds=0.5))
     assert worker.returncode == -signal.SIGKILL
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 1.8
 
 
 def test_the_third_statement_waits_for_one_of_two_and_is_told_so(unguarded: tuple[Console, Path]) -> None:

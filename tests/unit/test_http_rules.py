@@ -217,3 +217,11 @@ def test_duckdb_is_told_why_a_file_does_not_open(tmp_path: Path) -> None:
     with reading(60.0) as asked, pytest.raises(DataUnavailable) as failure:
         SourceFileSystem(files).open(address_of(file))
     assert asked.failure is failure.value
+
+
+def test_a_range_that_cannot_be_put_in_its_place_leaves_nothing_behind(tmp_path: Path) -> None:
+    store = RangeStore(tmp_path, 1000)
+    place = store._path("content", (0, 4))
+    place.mkdir(parents=True)
+    store.put("content", (0, 4), b"data")
+    assert list(place.parent.iterdir()) == [place]
