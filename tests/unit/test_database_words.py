@@ -15,7 +15,7 @@ import pytest
 from kbdash.database.answer import readable
 from kbdash.database.asking import Asker
 from kbdash.database.competition_views import planned
-from kbdash.database.directory import _there_are
+from kbdash.database.directory import _quoted, _there_are
 from kbdash.database.duck import literal
 from kbdash.database.failures import check_texts
 from kbdash.database.guard import reason_to_refuse
@@ -147,6 +147,13 @@ def test_seconds_are_shown_with_their_unit_and_other_numbers_as_they_are() -> No
 def test_names_to_choose_from_are_told_if_there_are_any() -> None:
     assert _there_are([]) == ""
     assert _there_are(["a", "b"]) == "There are a, b."
+    assert _there_are(["a"] * 60) == f"There are {', '.join(['a'] * 60)}."
+    assert _there_are(["a"] * 100_000) == f"There are {', '.join(['a'] * 60)} and more."
+
+
+def test_a_long_text_is_quoted_by_its_beginning() -> None:
+    assert _quoted("a" * 60) == "a" * 60
+    assert _quoted("a" * 1_000_000) == f"{'a' * 60}…"
 
 
 @pytest.mark.parametrize(
