@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from kbdash.dataset.sample import trap_code
 from kbdash.engine import KernelBot
 from tests.e2e import grid
-from tests.e2e.conftest import Open, moved, query, settled
+from tests.e2e.conftest import Open, eventually, moved, query, settled
 
 BOARD = "nvfp4_gemm"
 RUNNER = "NVIDIA"
@@ -157,13 +157,20 @@ def test_hostile_source_is_shown_and_does_nothing(open_page: Open, app: str, kb:
 def shown_as_it_is(page: Page, text: str) -> None:
     """Every line is text, and there is nothing but lines."""
     expect(lines(page).first).to_be_visible()
-    shown = page.locator(".st-key-code .text").evaluate("e => [...e.querySelectorAll('.line')].map(l => l.textContent)")
+    viewer = page.locator(".st-key-code .text")
     ends = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
-    assert [one.removesuffix("\n") for one in shown] == ends
+    # After a move the viewer may show the text before for another moment.
+    read = "e => [...e.querySelectorAll('.line')].map(l => l.textContent.replace(/\\n$/, ''))"
+    eventually(page, lambda: viewer.evaluate(read), ends)
     kinds = page.locator(".st-key-code .text").evaluate(
         "e => [...new Set([...e.querySelectorAll('*')].map(n => n.tagName))]"
     )
     assert kinds == ["DIV"]
+
+
+def said(page: Page) -> str:
+    """The words of the page, as they are meant."""
+    return " ".join(page.get_by_test_id("stMarkdown").all_text_contents()).replace("\u2060", "")
 
 
 def test_a_hostile_name_is_only_a_name(open_page: Open, app: str, kb: KernelBot) -> None:
@@ -177,9 +184,7 @@ def test_a_hostile_name_is_only_a_name(open_page: Open, app: str, kb: KernelBot)
         if path:
             moved(page, app + path)
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
-        expect(page.get_by_test_id("stMarkdown").first).to_be_visible()
-        said = " ".join(page.get_by_test_id("stMarkdown").all_text_contents())
-        assert row["user_name"] in said.replace("\u2060", "")
+        eventually(page, lambda: row["user_name"] in said(page), wanted=True)
         assert page.locator("img[src='x']").count() == 0
 
 
