@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -26,8 +25,8 @@ MOST_SHOWN_LINES = 50_000
 # Bidirectional control characters: what is shown may differ from what a compiler reads.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 _SHOWN_CONTROLS = frozenset("\t\n\r\f")
-_LATIN = map(chr, range(256))  # every control character is among these
-_HIDDEN_CONTROLS = {letter for letter in _LATIN if unicodedata.category(letter) == "Cc"} - _SHOWN_CONTROLS - {"\0"}
+_CONTROLS = frozenset(map(chr, (*range(0x20), *range(0x7F, 0xA0))))  # all of Unicode's category Cc
+_HIDDEN_CONTROLS = _CONTROLS - _SHOWN_CONTROLS - {"\0"}
 _log = logging.getLogger(__name__)
 
 

@@ -114,8 +114,8 @@ def test_a_file_holds_the_columns_and_no_index() -> None:
     ("shown", "page", "space", "address"),
     [
         ("http://h:1/trimul", "trimul", None, "http://h:1/trimul"),
-        ("http://h:1/root/trimul/", "trimul", None, "http://h:1/root/trimul"),
-        ("http://h:1/root/", "", None, "http://h:1/root/"),
+        ("http://h:1/base/trimul/", "trimul", None, "http://h:1/base/trimul"),
+        ("http://h:1/base/", "", None, "http://h:1/base/"),
         (None, "trimul", None, "/trimul"),
         ("http://h:1/x", "trimul", "me.hf.space", "https://me.hf.space/trimul"),
     ],
