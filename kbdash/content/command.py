@@ -106,33 +106,33 @@ def _build(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) -
     """All stores first: they can be used while KernelGuard, which takes far longer, checks their texts."""
     if given.gently:
         os.nice(15)
-    built = []
-    for job in jobs:
-        build = Build(job, _Teller(job.competition, sys.stderr.isatty()))
-        try:
-            with _stoppable(build):
-                began = time.monotonic()
+    builds = [(job, Build(job, _Teller(job.competition, sys.stderr.isatty()))) for job in jobs]
+    with _stoppable(*(build for _, build in builds)):
+        built = []
+        for job, build in builds:
+            began = time.monotonic()
+            try:
                 store = Store(build.work.finished, build.run())
-        except ContentBusy as busy:
-            if len(jobs) == 1:
-                raise
-            sys.stderr.write(f"{job.competition}: {busy}\n")
-            continue
-        keep_directories(store.folder, settings.cache)
-        sys.stdout.write(f"{_summary(store)} ({time.monotonic() - began:.1f} s)\n")
-        sys.stdout.flush()
-        built.append((job, build, store))
-    for job, build, store in built:
-        with _stoppable(build):
+            except ContentBusy as busy:
+                if len(jobs) == 1:
+                    raise
+                sys.stderr.write(f"{job.competition}: {busy}\n")
+                continue
+            keep_directories(store.folder, settings.cache)
+            sys.stdout.write(f"{_summary(store)} ({time.monotonic() - began:.1f} s)\n")
+            sys.stdout.flush()
+            built.append((job, build, store))
+        for job, build, store in built:
             _judge(given.verdicts, job, build, store)
 
 
 @contextmanager
-def _stoppable(build: Build) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the build at its next check."""
+def _stoppable(*builds: Build) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end these builds, whichever of them runs, at its next check."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        build.stop.set()
+        for build in builds:
+            build.stop.set()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -2,7 +2,9 @@
 
 import gc
 import itertools
+import os
 import shutil
+import signal
 import statistics
 import subprocess
 import threading
@@ -19,9 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import kbdash
-from kbdash.content import background
+from kbdash.content import background, command
 from kbdash.content.build import Build
 from kbdash.content.jobs import Opened
+from kbdash.content.progress import ContentStopped
 from kbdash.content.questions import ContentMissing
 from kbdash.content.store import Store, find_store
 from kbdash.content.techniques import facets_of
@@ -308,6 +311,16 @@ def test_the_content_of_the_sample_builds_itself(
     assert len(after) == len(before) + 2
     assert len(engine.search("tl.load"))
     engine.close()
+
+
+def test_a_build_that_is_stopped_between_two_stores_says_so(
+    sample_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not only while a store is made, but whatever the command does at the moment."""
+    shutil.copytree(sample_cache, tmp_path / "cache", ignore=shutil.ignore_patterns("pages"))
+    monkeypatch.setattr(command, "keep_directories", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    words = ["build", "helion", "trimul", "--source", "sample"]
+    assert command.main(words, environ={"KBDASH_CACHE": str(tmp_path / "cache")}) == ContentStopped.exit_code
 
 
 def written(cache: Path) -> dict[str, int]:

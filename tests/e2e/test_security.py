@@ -51,6 +51,10 @@ ALIVE = """() => [
   ...document.querySelectorAll("[onerror], [onload], [onmouseover], iframe[srcdoc], img[src=x]"),
   ...document.querySelectorAll("a[href^='javascript' i]"),
 ].filter((found) => found !== null).length"""
+BOXES = """(charts) => charts.map((chart) => {
+  const box = chart.getBoundingClientRect();
+  return [box.left, box.top + box.height / 2, box.width];
+})"""
 SECRET = "hf_TheSecretThatNobodyMaySee"
 
 
@@ -117,11 +121,10 @@ def test_texts_of_users_are_shown_and_never_run(attacked: str, open_page: Open) 
     for tab in ("Distribution", "Progression", "Submissions"):
         page.get_by_role("tab", name=tab).click()
         unharmed(page, tab)
-        for chart in page.locator(".js-plotly-plot").all():
-            box = chart.bounding_box()
-            assert box is not None
+        boxes = page.locator(".js-plotly-plot:visible").evaluate_all(BOXES)
+        for left, middle, width in boxes:
             for share in (0.2, 0.5, 0.8):
-                page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+                page.mouse.move(left + share * width, middle)
         unharmed(page, tab)
     page.get_by_role("button", name="Filters").click()
     page.locator(".st-key-nvfp4-users input").click()
