@@ -100,9 +100,21 @@ def test_rows_are_cut_and_that_is_told(console: KernelBot) -> None:
 
 def test_an_answer_of_many_bytes_is_cut(console: KernelBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kbdash.database.console.asking.MOST_BYTES", 50 * MEGABYTE)
-    cut = console.sql("select repeat('a', 10000) as text from range(100000)")
+    cut = console.sql("select repeat('a', 1000) as text from range(200000)")
     assert cut.attrs["truncated"] is True
-    assert 0 < cut["text"].str.len().sum() < 200 * MEGABYTE
+    assert 50 * MEGABYTE < cut["text"].str.len().sum() < 60 * MEGABYTE
+
+
+@pytest.mark.parametrize("row", [5, 500_000])
+def test_a_failing_row_is_explained_wherever_it_is(console: KernelBot, row: int) -> None:
+    """Also after the first rows were written: then the error does not come from DuckDB but through Arrow."""
+    with pytest.raises(QueryRefused, match="Could not convert string 'x'"):
+        console.sql(f"select cast(if(i = {row}, 'x', '1') as int) as number from range(1000000) as rows(i)")
+
+
+def test_memory_that_runs_out_in_the_middle_is_called_so(console: KernelBot) -> None:
+    with pytest.raises(QueryTimeout, match="more memory than allowed"):
+        console.sql("select repeat('a', if(i < 500000, 1, 1000000000)) as text from range(1000000) as rows(i)")
 
 
 @pytest.mark.parametrize(

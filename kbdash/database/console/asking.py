@@ -159,7 +159,7 @@ def _explained(kind: str, message: str) -> KbdashError:
     """The reader's message for an error of DuckDB or Arrow, given by its class name."""
     first_line = message.strip().splitlines()[0] if message.strip() else kind
     match kind:
-        case "OutOfMemoryException":
+        case _ if kind == "OutOfMemoryException" or message.startswith("Out of Memory Error"):
             return _too_much()
         case "InterruptException":
             return _too_long()

@@ -85,7 +85,8 @@ def main() -> None:
         sys.stdout.flush()
     except MemoryError:
         ending = {"error": "OutOfMemoryException", "message": "out of memory"}
-    except (duckdb.Error, pa.ArrowException, UnicodeDecodeError) as error:
+    # DuckDB runs on while the answer is written; Arrow passes on an error from then as an OSError with its text.
+    except (duckdb.Error, pa.ArrowException, OSError, UnicodeDecodeError) as error:
         ending = {"error": type(error).__name__, "message": str(error)[:4000]}
     sys.stderr.write("\n" + json.dumps(ending) + "\n")
 
