@@ -206,12 +206,19 @@ class TestLauncher:
                 fleet._stop()
             return True
 
+        def leads_to(address: str, port: int, number: int) -> bool:
+            said.append(f"{address}:{port} leads to {number}")
+            return True
+
         monkeypatch.setattr(launcher, "is_healthy", is_healthy)
+        monkeypatch.setattr(launcher.proxy, "leads_to", leads_to)
         fleet._replace()
         fleet._watch([1, 2])
         assert not fleet.replacing
         assert said == [
-            "mend w1", "mend w2", "wait w1 12.3", "start w1", "healthy 1", "wait w2 12.3", "start w2", "healthy 2",
+            "mend w1", "mend w2",
+            "wait w1 12.3", "start w1", "healthy 1", "127.0.0.1:1 leads to 1",
+            "wait w2 12.3", "start w2", "healthy 2",
         ]  # fmt: skip
 
     def test_nobody_waits_for_ever(self, clock: Callable[[float], None]) -> None:

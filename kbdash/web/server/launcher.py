@@ -113,12 +113,17 @@ class Fleet:
                 self._renew(ports)
 
     def _renew(self, ports: list[int]) -> None:
-        """Rolling restart: replace the workers one by one, so that one is always available."""
-        for worker, port in zip(self.workers, ports, strict=True):
+        """Rolling restart: replace the workers one by one, so that one is always available.
+
+        Available to readers: HAProxy notices a new worker only at its next check, and without waiting for that, the
+        other one would end while no worker is known to be up.
+        """
+        for number, (worker, port) in enumerate(zip(self.workers, ports, strict=True), 1):
             worker.tell(signal.SIGTERM)
             worker.wait(time.monotonic() + STOP_SECONDS)
             worker.start()
             self._until(partial(is_healthy, port))
+            self._until(partial(proxy.leads_to, self.address, self.port, number))
 
     def _until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + START_SECONDS

@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from string import Template
 
@@ -11,6 +13,8 @@ from kbdash.errors import KbdashError
 
 CONFIG = Template((Path(__file__).parent / "haproxy.cfg.template").read_text("utf-8"))
 CLIENT_HEADER = "x-forwarded-for"
+COOKIE = "kbdash_worker"
+"""Names the worker that knows a reader's session."""
 PLACES = "/usr/sbin:/usr/local/sbin"
 """Where Debian installs it; not on every user's PATH."""
 
@@ -24,6 +28,7 @@ def configuration(bind: str, workers: Sequence[str], *, header: str = CLIENT_HEA
     by_name = any(not worker.startswith("127.0.0.1:") for worker in workers)
     return CONFIG.substitute(
         bind=bind,
+        cookie=COOKIE,
         forwarded=FORWARDED if header == CLIENT_HEADER else "",
         resolvers=RESOLVERS if by_name else "",
         servers="\n".join(
@@ -35,6 +40,18 @@ def configuration(bind: str, workers: Sequence[str], *, header: str = CLIENT_HEA
 
 FORWARDED = f"    http-request set-header {CLIENT_HEADER} %[src]\n"
 RESOLVERS = "resolvers names\n    parse-resolv-conf\n\n"
+
+
+def leads_to(address: str, port: int, number: int) -> bool:
+    """Whether the proxy listening there sends a reader of this worker to it, and not to another one or to none."""
+    cookie = {"Cookie": f"{COOKIE}=w{number}"}
+    with closing(HTTPConnection(address, port, timeout=2)) as connection:
+        try:
+            connection.request("GET", "/_stcore/health", headers=cookie)
+            answer = connection.getresponse()
+        except (OSError, HTTPException):
+            return False
+        return answer.status == 200 and answer.getheader("Set-Cookie") is None  # another one would give its own
 
 
 def executable() -> str:
