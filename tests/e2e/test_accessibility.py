@@ -114,9 +114,10 @@ def pages(kb: KernelBot) -> list[str]:
 
 
 def drawn(page: Page) -> Page:
-    """Wait until every part of the page has its code and its content."""
+    """Wait until every part of the page has its code and its content of now."""
     settled(page)
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
     return page
 
 
@@ -130,8 +131,12 @@ def findings(page: Page, judged: set[str], *, inside: str | None = None, colours
         return []
     if not page.evaluate("'axe' in window"):  # half a megabyte to send
         page.evaluate(AXE)
-    rules = ["color-contrast"] if colours else None
-    found: list[str] = page.evaluate(RUN, [[list(place) for place in ALLOWED], rules, ALIKE, inside])
+    given = [[list(place) for place in ALLOWED], ["color-contrast"] if colours else None, ALIKE, inside]
+    found: list[str] = page.evaluate(RUN, given)
+    if found:  # of a page that has begun to run again, as it does when its theme changes, all is pale for a moment
+        drawn(page)
+        looks = page.evaluate(LOOKS, [sorted(judged), inside])
+        found = page.evaluate(RUN, given)
     judged.update(looks)
     return found
 
