@@ -43,7 +43,10 @@ RESOLVERS = "resolvers names\n    parse-resolv-conf\n\n"
 
 
 def leads_to(address: str, port: int, number: int) -> bool:
-    """Whether the proxy listening there sends a reader of this worker to it, and not to another one or to none."""
+    """Whether the proxy at this address routes a request with this worker's cookie to that worker.
+
+    It answers any other request with the cookie of the worker it chose.
+    """
     cookie = {"Cookie": f"{COOKIE}=w{number}"}
     with closing(HTTPConnection(address, port, timeout=2)) as connection:
         try:
@@ -51,7 +54,8 @@ def leads_to(address: str, port: int, number: int) -> bool:
             answer = connection.getresponse()
         except (OSError, HTTPException):
             return False
-        return answer.status == 200 and answer.getheader("Set-Cookie") is None  # another one would give its own
+        cookies = answer.headers.get_all("Set-Cookie", [])
+        return answer.status == 200 and not any(cookie.startswith(f"{COOKIE}=") for cookie in cookies)
 
 
 def executable() -> str:
