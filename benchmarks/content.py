@@ -30,15 +30,15 @@ from benchmarks.generate import NVFP4_ROWS
 from benchmarks.histories import write_history_file
 from benchmarks.report import megabytes, milliseconds, replace_section, table, verdict
 from benchmarks.workers import FILE
-from kbdash.content.build import Build
-from kbdash.content.decoded import as_texts
-from kbdash.content.jobs import Opened
-from kbdash.content.layout import Manifest
-from kbdash.content.pages import PageStream
-from kbdash.content.parts import NO_TEXT
-from kbdash.content.progress import Progress
-from kbdash.content.read_ahead import ReadAhead
-from kbdash.content.store import Store
+from kbdash.content.building.build import Build
+from kbdash.content.building.jobs import Opened
+from kbdash.content.building.pages import PageStream
+from kbdash.content.building.parts import NO_TEXT
+from kbdash.content.building.progress import Progress
+from kbdash.content.building.read_ahead import ReadAhead
+from kbdash.content.store.decoded import as_texts
+from kbdash.content.store.finished import Store
+from kbdash.content.store.layout import Manifest
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.sample import ensure_sample
 from kbdash.dataset.source import open_source

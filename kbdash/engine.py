@@ -14,12 +14,12 @@ from kbdash.code.export import write_study_set
 from kbdash.code.parquet import inspect
 from kbdash.code.reader import CodeReader, Indexing, SourceText
 from kbdash.code.study import Cost
+from kbdash.content.findings.noise import BoardNoise, Noise
 from kbdash.content.frames import as_frame
-from kbdash.content.holding import Holding
 from kbdash.content.insight import Insight, TechniqueOptions
-from kbdash.content.noise import BoardNoise, Noise
 from kbdash.content.questions import ContentState, Library, SearchOptions, StepOptions
-from kbdash.content.verdicts import Verdict
+from kbdash.content.search.holding import Holding
+from kbdash.content.verdicts.examiner import Verdict
 from kbdash.database.answer import answers, in_time
 from kbdash.database.connection import Database
 from kbdash.database.console import CONTENT_PREFIX, MOST_ROWS, Bounds

@@ -8,7 +8,7 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from kbdash.api.options import Given, Option, Values, plain_option, read_options, time_option, word_option
-from kbdash.content.patterns import SHORTEST
+from kbdash.content.search.patterns import SHORTEST
 from kbdash.content.techniques import WITHOUT, facet_names
 from kbdash.database.questions.kinds import Parameter, Question
 from kbdash.database.questions.parameters import (

@@ -1,5 +1,5 @@
 """All source texts of a data file at once: a dictionary of lines, and every text as runs over it.
 
-`layout` says what the tables mean, `build` makes them, `store` reads them; the questions are `search`, `origins`,
-`relatives` and `steps`. `python -m kbdash.content` is the command line.
+`questions` and `insight` are the questions, `stores` knows which stores there are, `command` is the command line:
+`python -m kbdash.content`. Each folder says in its `__init__` what it is for.
 """

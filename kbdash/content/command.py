@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
-from kbdash.content.build import Build, Job
-from kbdash.content.jobs import Opened, content_root
-from kbdash.content.layout import Manifest
-from kbdash.content.location import keep_directories
-from kbdash.content.progress import ContentBusy, Progress
-from kbdash.content.publish import check_name, parcel_of, push
-from kbdash.content.store import Store, find_store
-from kbdash.content.verdicts import Examiner, kernelguard_version
-from kbdash.content.verdicts_pass import WHICH, Which, judge
-from kbdash.content.verify import check_store
+from kbdash.content.building.build import Build, Job
+from kbdash.content.building.jobs import Opened, content_root
+from kbdash.content.building.progress import ContentBusy, Progress
+from kbdash.content.building.verify import check_store
+from kbdash.content.publishing.publish import check_name, parcel_of, push
+from kbdash.content.store.finished import Store, find_store
+from kbdash.content.store.layout import Manifest
+from kbdash.content.store.location import keep_directories
+from kbdash.content.verdicts.batch import WHICH, Which, judge
+from kbdash.content.verdicts.examiner import Examiner, kernelguard_version
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import KbdashError

@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import pandas as pd
 
-from kbdash.content.noise import Noise
-from kbdash.content.verdicts import Verdict
+from kbdash.content.findings.noise import Noise
+from kbdash.content.verdicts.examiner import Verdict
 from kbdash.database import answer as plain
 
 

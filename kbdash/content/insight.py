@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 
 from kbdash.cache import SharedCache
-from kbdash.content import adoption, noise
-from kbdash.content.decoded import as_text
-from kbdash.content.parts import NO_TEXT
+from kbdash.content.building.parts import NO_TEXT
+from kbdash.content.findings import adoption, noise
 from kbdash.content.questions import Day, Engine, Library, OpenStore, SearchOptions
-from kbdash.content.text_rows import Filters, Flags
-from kbdash.content.verdicts import Examiner, KeptVerdicts, Verdict, verdict_bytes
-from kbdash.content.verdicts_pass import kept_about_bests
-from kbdash.content.verdicts_table import write_verdicts
+from kbdash.content.store.decoded import as_text
+from kbdash.content.store.text_rows import Filters, Flags
+from kbdash.content.verdicts.batch import kept_about_bests
+from kbdash.content.verdicts.examiner import Examiner, KeptVerdicts, Verdict, verdict_bytes
+from kbdash.content.verdicts.table import write_verdicts
 from kbdash.dataset.model import Submission
 
 

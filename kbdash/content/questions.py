@@ -10,17 +10,18 @@ from typing import Protocol, TypedDict, Unpack
 
 import pandas as pd
 
-from kbdash.content import origins, relatives, search, steps
-from kbdash.content.facets import TextFacets
-from kbdash.content.facts import Ask
-from kbdash.content.holding import Holding, holding, whole_line
-from kbdash.content.parts import NO_TEXT
-from kbdash.content.patterns import parse_pattern
-from kbdash.content.scan import LineScanner
-from kbdash.content.search import LARGEST_LIMIT, Place
-from kbdash.content.store import Store
+from kbdash.content.building.facts import Ask
+from kbdash.content.building.parts import NO_TEXT
+from kbdash.content.findings import origins, relatives, steps
+from kbdash.content.search import lines
+from kbdash.content.search.holding import Holding, holding, whole_line
+from kbdash.content.search.lines import LARGEST_LIMIT, Place
+from kbdash.content.search.patterns import parse_pattern
+from kbdash.content.search.scan import LineScanner
+from kbdash.content.store.finished import Store
+from kbdash.content.store.text_rows import Filters, TextRows
 from kbdash.content.stores import ContentMissing, ContentState, StateName, Stores
-from kbdash.content.text_rows import Filters, TextRows
+from kbdash.content.techniques.facets import TextFacets
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
 from kbdash.dataset.source import Source
@@ -100,13 +101,13 @@ class Library(Stores):
         self._ahead: set[str] = set()
 
     def search(self, engine: Engine, pattern: str, **options: Unpack[SearchOptions]) -> pd.DataFrame:
-        """One row per distinct line that holds the pattern, best first. See `search.search` for `attrs`."""
+        """One row per distinct line that holds the pattern, best first. See `search.lines.search` for `attrs`."""
         parsed = parse_pattern(pattern, regex=options.get("regex", False), case=options.get("case", True))
         slugs, name = self._where(engine, options.get("problem"), options.get("competition"))
         opened = [self.opened(engine, slug) for slug in slugs]
         users = _users(engine, slugs, options.get("user"))
         linkable = engine.linkable()
-        found = search.search(
+        found = lines.search(
             [self._place(slug, each, slug in linkable) for slug, each in zip(slugs, opened, strict=True)],
             parsed,
             [self.filters(each, name, users, options) for each in opened],

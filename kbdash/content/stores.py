@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kbdash.cache import SharedCache
-from kbdash.content.background import start_build
-from kbdash.content.jobs import content_root
-from kbdash.content.layout import folder_name
-from kbdash.content.location import StoreLocation
-from kbdash.content.progress import WorkFolder
-from kbdash.content.store import Store
+from kbdash.content.building.background import start_build
+from kbdash.content.building.jobs import content_root
+from kbdash.content.building.progress import WorkFolder
+from kbdash.content.store.finished import Store
+from kbdash.content.store.layout import folder_name
+from kbdash.content.store.location import StoreLocation
 from kbdash.database.competition_views import planned
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile, Submission

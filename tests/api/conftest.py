@@ -7,9 +7,9 @@ import httpx2
 import pytest
 from filelock import FileLock
 
-from kbdash.content.build import Build
-from kbdash.content.jobs import Opened
-from kbdash.content.store import find_store
+from kbdash.content.building.build import Build
+from kbdash.content.building.jobs import Opened
+from kbdash.content.store.finished import find_store
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from tests.api.asked import BOARD

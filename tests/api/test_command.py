@@ -22,7 +22,7 @@ import kbdash
 from kbdash.__main__ import program
 from kbdash.api import command, terminal
 from kbdash.api.command import SHORT_NAMES, run
-from kbdash.content.progress import ContentBusy, ContentStopped
+from kbdash.content.building.progress import ContentBusy, ContentStopped
 from kbdash.content.questions import ContentMissing
 from kbdash.database.questions import EVERY_QUESTION
 from kbdash.engine import KernelBot

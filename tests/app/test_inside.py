@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from kbdash.content.verdicts import Verdict
+from kbdash.content.verdicts.examiner import Verdict
 from kbdash.engine import KernelBot
 from kbdash.units import MICROSECONDS
 from kbdash.view import CompetitionView, Ref

@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from kbdash.content.store import find_store
+from kbdash.content.store.finished import find_store
 from kbdash.dataset.config import DATASET
 from kbdash.engine import KernelBot
 from kbdash.view import SearchView

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kbdash.code.parquet import ByteSource
-from kbdash.content.build import Build, Job
-from kbdash.content.layout import TABLES, Manifest
-from kbdash.content.scan import LineScanner
-from kbdash.content.search import Place
-from kbdash.content.store import Store, find_store
+from kbdash.content.building.build import Build, Job
+from kbdash.content.search.lines import Place
+from kbdash.content.search.scan import LineScanner
+from kbdash.content.store.finished import Store, find_store
+from kbdash.content.store.layout import TABLES, Manifest
+from kbdash.content.store.text_rows import TextRows
 from kbdash.content.techniques.table import TABLE as FACETS
-from kbdash.content.text_rows import TextRows
 from kbdash.dataset.model import DataFile
 
 START_US = 1_760_000_000_000_000

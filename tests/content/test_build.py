@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from kbdash.content import build as build_module
-from kbdash.content.build import Build
-from kbdash.content.disk import DiskFull
-from kbdash.content.layout import TABLES
-from kbdash.content.progress import ContentBusy, ContentStopped, Progress, WorkFolder
-from kbdash.content.store import find_store
+from kbdash.content.building import build as build_module
+from kbdash.content.building.build import Build
+from kbdash.content.building.disk import DiskFull
+from kbdash.content.building.progress import ContentBusy, ContentStopped, Progress, WorkFolder
+from kbdash.content.store.finished import find_store
+from kbdash.content.store.layout import TABLES
 from kbdash.errors import DataUnavailable
 from tests.content.files import Made, MemoryFile, Sent, tables_of
 from tests.content.worker import PART_BYTES, made, start
@@ -155,7 +155,7 @@ def test_a_full_disk_is_named_and_leaves_no_store(tmp_path: Path) -> None:
 
 
 def test_too_little_room_is_said_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kbdash.content.disk.needed_bytes", lambda _: 1 << 60)
+    monkeypatch.setattr("kbdash.content.building.disk.needed_bytes", lambda _: 1 << 60)
     order = made(50).order(tmp_path)
     with pytest.raises(DiskFull, match="MB"):
         Build(order).run()
@@ -200,7 +200,7 @@ def test_another_version_of_the_file_gets_another_store(tmp_path: Path) -> None:
 BUILDER = """
 import sys, time
 from pathlib import Path
-from kbdash.content import background
+from kbdash.content.building import background
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 settings = Settings(source="sample", cache=Path(sys.argv[1]))

@@ -21,14 +21,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import kbdash
-from kbdash.content import background, command
-from kbdash.content.build import Build
-from kbdash.content.jobs import Opened
-from kbdash.content.progress import ContentStopped
+from kbdash.content import command
+from kbdash.content.building import background
+from kbdash.content.building.build import Build
+from kbdash.content.building.jobs import Opened
+from kbdash.content.building.progress import ContentStopped
 from kbdash.content.questions import ContentMissing
-from kbdash.content.store import Store, find_store
+from kbdash.content.store.finished import Store, find_store
+from kbdash.content.store.text_rows import Filters
 from kbdash.content.techniques import facets_of
-from kbdash.content.text_rows import Filters
 from kbdash.database.console.content import CONTENT
 from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings

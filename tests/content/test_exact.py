@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdash.content.pages import PageStream
-from kbdash.content.parts import _newlines, finished_parts, split_page, write_part
-from kbdash.content.store import Store, find_store
+from kbdash.content.building.pages import PageStream
+from kbdash.content.building.parts import _newlines, finished_parts, split_page, write_part
+from kbdash.content.store.finished import Store, find_store
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import CorruptData

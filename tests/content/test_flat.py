@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kbdash.content import flat
+from kbdash.content.store import flat
 from kbdash.errors import DataUnavailable
 from tests.content.files import Made, Sent
 

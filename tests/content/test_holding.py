@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import kbdash
-from kbdash.content.store import find_store
-from kbdash.content.verdicts import KeptVerdicts, Rule, Verdict, kernelguard_version
+from kbdash.content.store.finished import find_store
+from kbdash.content.verdicts.examiner import KeptVerdicts, Rule, Verdict, kernelguard_version
 from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
 from tests.content.files import codes_of

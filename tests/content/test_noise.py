@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdash.content.noise import LEAST_PAIRS, noise
+from kbdash.content.findings.noise import LEAST_PAIRS, noise
 from tests.examples import examples
 
 Row = tuple[str, int, str, float]  # runner, program, user, score

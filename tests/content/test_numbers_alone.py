@@ -7,11 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kbdash.content.layout import table_path
-from kbdash.content.numbering import LineNumbers
-from kbdash.content.program import Programs
-from kbdash.content.runs import Runs
-from kbdash.content.spans import Spans, before, counts_of_groups
+from kbdash.content.building.numbering import LineNumbers
+from kbdash.content.measures.program import Programs
+from kbdash.content.store.layout import table_path
+from kbdash.content.store.runs import Runs
+from kbdash.content.store.spans import Spans, before, counts_of_groups
 from kbdash.content.techniques.lexer import START, State, read_line
 from kbdash.content.techniques.rules import alternatives
 from kbdash.content.techniques.table import TABLE, current_facets

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdash.content import trivial
-from kbdash.content.origins import COLUMNS, origins
-from kbdash.content.program import program_lines
-from kbdash.content.relatives import relatives
-from kbdash.content.search import Place
-from kbdash.content.steps import personal_bests, steps
-from kbdash.content.trivial import telling_lines
+from kbdash.content.findings.origins import COLUMNS, origins
+from kbdash.content.findings.relatives import relatives
+from kbdash.content.findings.steps import personal_bests, steps
+from kbdash.content.measures import trivial
+from kbdash.content.measures.program import program_lines
+from kbdash.content.measures.trivial import telling_lines
+from kbdash.content.search.lines import Place
 from tests.content.files import Made, Sent
 from tests.examples import examples
 

@@ -15,31 +15,35 @@ import pyarrow as pa
 import pytest
 from huggingface_hub.errors import HfHubHTTPError
 
-from kbdash.content import background, command, location, publish, trivial
-from kbdash.content.adoption import adoption
-from kbdash.content.build import COLUMN, Build
-from kbdash.content.card import _front_matter, _terms, card
-from kbdash.content.decoded import same_but_for_space
-from kbdash.content.disk import DiskFull, full_disk_named
-from kbdash.content.facets import TextFacets
-from kbdash.content.facts import LATEST, NOBODY, read_facts
+from kbdash.content import command
+from kbdash.content.building import background
+from kbdash.content.building.build import COLUMN, Build
+from kbdash.content.building.disk import DiskFull, full_disk_named
+from kbdash.content.building.facts import LATEST, NOBODY, read_facts
+from kbdash.content.building.pages import PageStream
+from kbdash.content.building.parts import _pieces
+from kbdash.content.building.progress import Progress, WorkFolder
+from kbdash.content.building.read_ahead import ReadAhead
+from kbdash.content.findings.adoption import adoption
+from kbdash.content.findings.origins import origins
+from kbdash.content.findings.relatives import relatives
+from kbdash.content.findings.steps import steps
 from kbdash.content.frames import _of_verdict
-from kbdash.content.layout import Manifest
-from kbdash.content.location import Download
-from kbdash.content.origins import origins
-from kbdash.content.pages import PageStream
-from kbdash.content.parts import _pieces
-from kbdash.content.patterns import parse_pattern
-from kbdash.content.program import _scrambled
-from kbdash.content.progress import Progress, WorkFolder
-from kbdash.content.read_ahead import ReadAhead
-from kbdash.content.relatives import relatives
-from kbdash.content.runs import unfolded
-from kbdash.content.scan import Deadline, LineScanner
-from kbdash.content.similarity import Similarity, text_totals
-from kbdash.content.sizes import _number
-from kbdash.content.steps import steps
-from kbdash.content.verdicts import FILE, verdict_bytes
+from kbdash.content.measures import trivial
+from kbdash.content.measures.program import _scrambled
+from kbdash.content.measures.similarity import Similarity, text_totals
+from kbdash.content.measures.sizes import _number
+from kbdash.content.publishing import publish
+from kbdash.content.publishing.card import _front_matter, _terms, card
+from kbdash.content.search.patterns import parse_pattern
+from kbdash.content.search.scan import Deadline, LineScanner
+from kbdash.content.store import location
+from kbdash.content.store.decoded import same_but_for_space
+from kbdash.content.store.layout import Manifest
+from kbdash.content.store.location import Download
+from kbdash.content.store.runs import unfolded
+from kbdash.content.techniques.facets import TextFacets
+from kbdash.content.verdicts.examiner import FILE, verdict_bytes
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile
 from kbdash.errors import CorruptData, KbdashError

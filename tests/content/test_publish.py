@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import kbdash
-from kbdash.content.build import Build
-from kbdash.content.card import card
+from kbdash.content.building.build import Build
+from kbdash.content.building.jobs import Opened
 from kbdash.content.command import main
-from kbdash.content.jobs import Opened
-from kbdash.content.layout import Manifest, folder_name
-from kbdash.content.publish import push
+from kbdash.content.publishing.card import card
+from kbdash.content.publishing.publish import push
 from kbdash.content.questions import ContentMissing
-from kbdash.content.store import Store, find_store
+from kbdash.content.store.finished import Store, find_store
+from kbdash.content.store.layout import Manifest, folder_name
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import DataUnavailable, KbdashError

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kbdash.content.decoded import as_text
+from kbdash.content.store.decoded import as_text
 from kbdash.content.techniques.lexer import START, State, read_line
 from kbdash.content.techniques.quick import QuickLines
 from kbdash.content.techniques.rules import rules

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbdash.content.patterns import BadPattern, parse_pattern
-from kbdash.content.scan import Deadline, LineScanner
-from kbdash.content.search import COLUMNS, Place, search
-from kbdash.content.text_rows import Filters
+from kbdash.content.search.lines import COLUMNS, Place, search
+from kbdash.content.search.patterns import BadPattern, parse_pattern
+from kbdash.content.search.scan import Deadline, LineScanner
+from kbdash.content.store.text_rows import Filters
 from kbdash.errors import QueryTimeout
 from tests.content.files import DAY_US, START_US, Made, Sent
 from tests.examples import examples
@@ -174,8 +174,8 @@ def test_a_text_in_very_many_places_is_found_as_well(
     lines_per_find: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("_LINES_PER_FIND", "_LINES_PER_PART"):
-        monkeypatch.setattr(f"kbdash.content.scan.{name}", lines_per_find)
-    monkeypatch.setattr("kbdash.content.scan._LOOK_EVERY", 4)
+        monkeypatch.setattr(f"kbdash.content.search.scan.{name}", lines_per_find)
+    monkeypatch.setattr("kbdash.content.search.scan._LOOK_EVERY", 4)
     store = Made([Sent(1, b"\n".join(b"needle %d needle" % n for n in range(50)) + b"\nhay")]).store(tmp_path)
     scanner = LineScanner(*store.line_bytes)
     one_by_one: list[str] = []

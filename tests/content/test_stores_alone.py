@@ -12,21 +12,21 @@ import pandas as pd
 import pytest
 
 from kbdash.code.parquet import ByteSource
-from kbdash.content import stores, verdicts
-from kbdash.content.build import Build
-from kbdash.content.facets import TextFacets
+from kbdash.content import stores
+from kbdash.content.building.build import Build
+from kbdash.content.building.jobs import Opened
+from kbdash.content.building.progress import ContentStopped, Progress, WorkFolder
+from kbdash.content.building.verify import check_store
+from kbdash.content.findings.origins import line_facts, origins
 from kbdash.content.insight import Insight
-from kbdash.content.jobs import Opened
-from kbdash.content.layout import FORMAT, Manifest, has_tables, table_path
-from kbdash.content.location import StoreLocation
-from kbdash.content.origins import line_facts, origins
-from kbdash.content.progress import ContentStopped, Progress, WorkFolder
 from kbdash.content.questions import Library, OpenStore
-from kbdash.content.store import Store
+from kbdash.content.store.finished import Store
+from kbdash.content.store.layout import FORMAT, Manifest, has_tables, table_path
+from kbdash.content.store.location import StoreLocation
+from kbdash.content.store.text_rows import TextRows
 from kbdash.content.stores import Stores
-from kbdash.content.text_rows import TextRows
-from kbdash.content.verdicts import Examiner, Verdict
-from kbdash.content.verify import check_store
+from kbdash.content.techniques.facets import TextFacets
+from kbdash.content.verdicts.examiner import Examiner, Verdict
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile
 from kbdash.errors import CorruptData, DataUnavailable, UnknownProblem
@@ -268,7 +268,7 @@ def test_only_a_new_process_gets_time_to_start(
 
     process: Any = SimpleNamespace(stdin=io.BytesIO(), stdout=io.BytesIO())
     examiner = Examiner(seconds)
-    monkeypatch.setattr(verdicts, "_line", line)
+    monkeypatch.setattr("kbdash.content.verdicts.examiner._line", line)
     monkeypatch.setattr(examiner, "_started", lambda: process)
     examiner._process = None if is_fresh else process
     assert examiner.examine("x = 1")["status"] == "clean"

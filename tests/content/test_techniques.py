@@ -6,13 +6,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kbdash.content.adoption import COLUMNS, techniques
-from kbdash.content.facets import TextFacets
-from kbdash.content.layout import table_path
+from kbdash.content.findings.adoption import COLUMNS, techniques
+from kbdash.content.store.layout import table_path
+from kbdash.content.store.text_rows import Filters, TextRows
 from kbdash.content.techniques import evidence, facets_of, rules
+from kbdash.content.techniques.facets import TextFacets
 from kbdash.content.techniques.lexer import START, read_line
 from kbdash.content.techniques.table import TABLE, current_facets
-from kbdash.content.text_rows import Filters, TextRows
 from kbdash.errors import QueryRefused
 from tests.content.files import Made, Sent
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from kbdash.content import verdicts
-from kbdash.content.layout import SCHEMAS
-from kbdash.content.progress import ContentStopped
-from kbdash.content.verdicts import (
+from kbdash.content.building.progress import ContentStopped
+from kbdash.content.store.layout import SCHEMAS
+from kbdash.content.verdicts.batch import judge, texts_to_judge
+from kbdash.content.verdicts.examiner import (
+    FILE,
     Examiner,
     KeptVerdicts,
     KernelGuardMissing,
@@ -21,7 +22,6 @@ from kbdash.content.verdicts import (
     named_in_rules,
     shortened,
 )
-from kbdash.content.verdicts_pass import judge, texts_to_judge
 from kbdash.errors import DataUnavailable
 from tests.content.files import Made, Sent
 
@@ -85,7 +85,7 @@ def test_without_the_package_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     def missing(name: str) -> str:
         raise importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(verdicts.importlib.metadata, "version", missing)
+    monkeypatch.setattr(importlib.metadata, "version", missing)
     with pytest.raises(KernelGuardMissing, match="not installed"):
         Examiner()
 
@@ -94,7 +94,7 @@ def test_verdicts_are_kept_by_text_and_version_and_survive_a_torn_line(tmp_path:
     matched: Verdict = {"status": "matched", "rules": [], "version": "1"}
     slow: Verdict = {"status": "timed out", "rules": [], "version": "1"}
     KeptVerdicts(tmp_path).keep(b"\x01" * 32, matched)
-    with (tmp_path / verdicts.FILE).open("ab") as file:
+    with (tmp_path / FILE).open("ab") as file:
         file.write(b'{"sha256": "02')  # killed in the middle
     KeptVerdicts(tmp_path).keep(b"\x03" * 32, slow)
     kept = KeptVerdicts(tmp_path)

@@ -11,9 +11,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from kbdash.content.build import Build
+from kbdash.content.building.build import Build
+from kbdash.content.building.progress import Progress
 from kbdash.content.command import _stoppable
-from kbdash.content.progress import Progress
 from kbdash.errors import KbdashError
 from tests.content.files import Made, Sent
 

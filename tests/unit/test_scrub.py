@@ -12,7 +12,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from kbdash.api import failures
 from kbdash.api.agents import _Work
 from kbdash.api.gate import Bounds, Gate
-from kbdash.content.patterns import BadPattern
+from kbdash.content.search.patterns import BadPattern
 from kbdash.database.plain_sql import _address
 from kbdash.errors import DataUnavailable
 from kbdash.inert import REPLACEMENT, inert

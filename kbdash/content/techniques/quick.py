@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kbdash.content.decoded import as_text
+from kbdash.content.store.decoded import as_text
 from kbdash.content.techniques.lexer import CPP, LONGEST_WORD, MOST_DEPTH, PYTHON, STARTS_DUTY, STATEMENT, State
 from kbdash.content.techniques.rules import Rules, alternatives
 

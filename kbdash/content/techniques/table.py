@@ -17,9 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kbdash.content.decoded import as_text
-from kbdash.content.layout import table_path
-from kbdash.content.runs import RunReader
+from kbdash.content.store.decoded import as_text
+from kbdash.content.store.layout import table_path
+from kbdash.content.store.runs import RunReader
 from kbdash.content.techniques.lexer import START, State, read_line
 from kbdash.content.techniques.quick import QuickLines
 from kbdash.content.techniques.rules import rules

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import re2
 
-from kbdash.content.patterns import parse_pattern
+from kbdash.content.search.patterns import parse_pattern
 from kbdash.database.duck import literal
 from kbdash.dataset.catalog import runner_name
 from kbdash.units import person, time_text, unit_for

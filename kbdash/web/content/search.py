@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from kbdash import charts
-from kbdash.content.holding import Holding
+from kbdash.content.search.holding import Holding
 from kbdash.dataset.catalog import runner_name
 from kbdash.units import count_text, plural
 from kbdash.view import SearchView, href

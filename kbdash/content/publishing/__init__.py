@@ -1,0 +1,1 @@
+"""Putting finished stores on the Hub, with the card that says what they hold."""

@@ -1,0 +1,1 @@
+"""What KernelGuard says about texts: asking it, keeping its verdicts, and the table of them."""
