@@ -33,12 +33,11 @@ from benchmarks.workers import FILE
 from kbdash.content.building.build import Build
 from kbdash.content.building.jobs import Opened
 from kbdash.content.building.pages import PageStream
-from kbdash.content.building.parts import NO_TEXT
 from kbdash.content.building.progress import Progress
 from kbdash.content.building.read_ahead import ReadAhead
 from kbdash.content.store.decoded import as_texts
 from kbdash.content.store.finished import Store
-from kbdash.content.store.layout import Manifest
+from kbdash.content.store.layout import NO_TEXT, Manifest
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.sample import ensure_sample
 from kbdash.dataset.source import open_source

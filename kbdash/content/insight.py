@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from kbdash.cache import SharedCache
-from kbdash.content.building.parts import NO_TEXT
 from kbdash.content.findings import adoption, noise
 from kbdash.content.questions import Day, Engine, Library, OpenStore, SearchOptions
 from kbdash.content.store.decoded import as_text
+from kbdash.content.store.layout import NO_TEXT
 from kbdash.content.store.text_rows import Filters, Flags
 from kbdash.content.verdicts.batch import kept_about_bests
 from kbdash.content.verdicts.examiner import Examiner, KeptVerdicts, Verdict, verdict_bytes

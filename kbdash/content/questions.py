@@ -11,7 +11,6 @@ from typing import Protocol, TypedDict, Unpack
 import pandas as pd
 
 from kbdash.content.building.facts import Ask
-from kbdash.content.building.parts import NO_TEXT
 from kbdash.content.findings import origins, relatives, steps
 from kbdash.content.search import lines
 from kbdash.content.search.holding import Holding, holding, whole_line
@@ -19,6 +18,7 @@ from kbdash.content.search.lines import LARGEST_LIMIT, Place
 from kbdash.content.search.patterns import parse_pattern
 from kbdash.content.search.scan import LineScanner
 from kbdash.content.store.finished import Store
+from kbdash.content.store.layout import NO_TEXT
 from kbdash.content.store.text_rows import Filters, TextRows
 from kbdash.content.stores import ContentMissing, ContentState, StateName, Stores
 from kbdash.content.techniques.facets import TextFacets

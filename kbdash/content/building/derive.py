@@ -7,9 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kbdash.content.building.facts import LATEST, NOBODY, RowFacts
-from kbdash.content.building.parts import NO_TEXT
-from kbdash.content.measures.similarity import LineUse
-from kbdash.content.store.layout import SCHEMAS
+from kbdash.content.store.layout import NO_TEXT, SCHEMAS
+from kbdash.content.store.line_use import LineUse
 from kbdash.content.store.spans import Owners, RangeMin, Spans, before, counts_of_groups, least_of_groups, united
 
 Ints = npt.NDArray[np.int32]

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kbdash.content.building.facts import RowFacts
-from kbdash.content.building.parts import NO_TEXT, Part
-from kbdash.content.store.layout import SCHEMAS, table_path
+from kbdash.content.building.parts import Part
+from kbdash.content.store.layout import NO_TEXT, SCHEMAS, table_path
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from kbdash.content.building.pages import PageStream, RawPage, RawTexts
 from kbdash.content.store.decoded import without_end
+from kbdash.content.store.layout import NO_TEXT
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
-NO_TEXT = -1
 _META = "part.json"
 _NEWLINE = ord("\n")
 _STRETCH = 1 << 18

@@ -21,12 +21,13 @@ from kbdash.content.building.numbering import (
     order_texts,
     unite_lines,
 )
-from kbdash.content.building.parts import NO_TEXT, Part
+from kbdash.content.building.parts import Part
 from kbdash.content.measures import program, similarity, sizes, trivial
 from kbdash.content.measures.families import families
-from kbdash.content.measures.similarity import LineUse, Similarity, text_totals
+from kbdash.content.measures.similarity import Similarity, text_totals
 from kbdash.content.store.decoded import same_but_for_space
-from kbdash.content.store.layout import SCHEMAS, table_path
+from kbdash.content.store.layout import NO_TEXT, SCHEMAS, table_path
+from kbdash.content.store.line_use import LineUse
 from kbdash.content.store.runs import RunReader
 from kbdash.content.techniques.table import facets_table, write_facets
 

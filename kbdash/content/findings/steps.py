@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kbdash.content.building.parts import NO_TEXT
 from kbdash.content.store.finished import Store
+from kbdash.content.store.layout import NO_TEXT
 
 COLUMNS = (
     "user_name", "problem", "runner", "before_id", "after_id", "before", "after", "gain", "changed_lines",

@@ -15,10 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kbdash.cache import SharedCache
-from kbdash.content.building.parts import NO_TEXT
-from kbdash.content.measures.similarity import LineUse
 from kbdash.content.store import flat
-from kbdash.content.store.layout import TABLES, Manifest, folder_name, table_path
+from kbdash.content.store.layout import NO_TEXT, TABLES, Manifest, folder_name, table_path
+from kbdash.content.store.line_use import LineUse
 from kbdash.content.store.runs import unfolded
 from kbdash.dataset.model import DataFile
 from kbdash.errors import CorruptData, DataUnavailable

@@ -33,6 +33,8 @@ FORMAT = 2
 MANIFEST = "manifest.json"
 PAGES = "pages"
 """The folder of a store with the page directory of its data file."""
+NO_TEXT = -1
+"""The number that stands for the text of a row without one."""
 TABLES = ("lines", "texts", "runs", "rows", "line_use", "origins", "families")
 
 SCHEMAS = {

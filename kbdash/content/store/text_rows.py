@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kbdash.content.building.parts import NO_TEXT
-from kbdash.content.measures.similarity import LineUse
+from kbdash.content.store.layout import NO_TEXT
+from kbdash.content.store.line_use import LineUse
 from kbdash.content.store.spans import Owners, RangeMin, Spans, before, united
 
 Ints = npt.NDArray[np.int32]
