@@ -13,7 +13,8 @@ from kbdash.content.store.decoded import as_text
 from kbdash.content.store.layout import NO_TEXT
 from kbdash.content.store.text_rows import Filters, Flags
 from kbdash.content.verdicts.batch import kept_about_bests
-from kbdash.content.verdicts.examiner import Examiner, KeptVerdicts, Verdict, verdict_bytes
+from kbdash.content.verdicts.examiner import Examiner, Verdict
+from kbdash.content.verdicts.kept import KeptVerdicts, verdict_bytes
 from kbdash.content.verdicts.table import write_verdicts
 from kbdash.dataset.model import Submission
 

@@ -10,7 +10,8 @@ import pytest
 
 import kbdash
 from kbdash.content.store.finished import find_store
-from kbdash.content.verdicts.examiner import KeptVerdicts, Rule, Verdict, kernelguard_version
+from kbdash.content.verdicts.examiner import Rule, Verdict, kernelguard_version
+from kbdash.content.verdicts.kept import KeptVerdicts
 from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
 from tests.content.files import codes_of

@@ -43,7 +43,7 @@ from kbdash.content.store.layout import Manifest
 from kbdash.content.store.location import Download
 from kbdash.content.store.runs import unfolded
 from kbdash.content.techniques.facets import TextFacets
-from kbdash.content.verdicts.examiner import FILE, verdict_bytes
+from kbdash.content.verdicts.kept import FILE, verdict_bytes
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import DataFile
 from kbdash.errors import CorruptData, KbdashError

@@ -12,16 +12,9 @@ import pytest
 from kbdash.content.building.progress import ContentStopped
 from kbdash.content.store.layout import SCHEMAS
 from kbdash.content.verdicts.batch import judge, texts_to_judge
-from kbdash.content.verdicts.examiner import (
-    FILE,
-    Examiner,
-    KeptVerdicts,
-    KernelGuardMissing,
-    Verdict,
-    evidence_lines,
-    named_in_rules,
-    shortened,
-)
+from kbdash.content.verdicts.examiner import Examiner, KernelGuardMissing, Verdict, evidence_lines, shortened
+from kbdash.content.verdicts.kept import FILE, KeptVerdicts
+from kbdash.content.verdicts.named import named_in_rules
 from kbdash.errors import DataUnavailable
 from tests.content.files import Made, Sent
 

@@ -8,7 +8,8 @@ import pandas as pd
 from kbdash.content.store.decoded import as_text
 from kbdash.content.store.finished import Store
 from kbdash.content.store.layout import NO_TEXT
-from kbdash.content.verdicts.examiner import Examiner, KeptVerdicts
+from kbdash.content.verdicts.examiner import Examiner
+from kbdash.content.verdicts.kept import KeptVerdicts
 from kbdash.content.verdicts.table import write_verdicts
 from kbdash.errors import DataUnavailable
 

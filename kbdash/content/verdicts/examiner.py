@@ -1,8 +1,7 @@
 """Verdicts of KernelGuard, the platform's own rules, about a text: which rules match, and where.
 
 A match is not a judgement: honest texts match rules, too. KernelGuard is optional; without it a question for a verdict
-says so and everything else works. Verdicts are stored by sha256 and version of the package: as lines of JSON, to which
-one is added without writing the others again; `table` makes the table of them.
+says so and everything else works.
 """
 
 import importlib.metadata
@@ -14,10 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-import tomllib
-from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import IO, Literal, TypedDict
 
@@ -26,7 +21,6 @@ from kbdash.errors import DataUnavailable
 PACKAGE = "kernelguard"
 SECONDS = 20.0
 """Deadline of one text, in seconds; after it the result is `timed out`."""
-FILE = "verdicts.jsonl"
 MOST_LINES = 20
 LONGEST_WORD, SHORT_WORD = 512, 32
 _START_SECONDS = 30.0
@@ -62,17 +56,6 @@ def kernelguard_version() -> str | None:
         return importlib.metadata.version(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-@cache
-def _named() -> dict[str, frozenset[int]]:
-    table = tomllib.loads(files(__package__).joinpath("named.toml").read_text(encoding="utf-8"))
-    return {competition: frozenset(ids) for competition, ids in table.items()}
-
-
-def named_in_rules(competition: str, submission_id: int) -> bool:
-    """Whether KernelGuard's own list of rules names this submission as an example."""
-    return submission_id in _named().get(competition, ())
 
 
 def shortened(text: str) -> str:
@@ -177,53 +160,3 @@ def evidence_lines(text: str, evidence: str) -> list[int]:
     places = {name: [number for number, line in enumerate(text.split("\n"), 1) if name in line] for name in names}
     telling = [lines for lines in places.values() if 0 < len(lines) <= MOST_LINES]
     return sorted({number for lines in telling for number in lines})[:MOST_LINES]
-
-
-class KeptVerdicts:
-    """Verdicts of one store, as JSON lines that are only appended; an incomplete last line is ignored."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
-        self._lock = threading.Lock()
-        self._known: dict[tuple[str, str], Verdict] = {}
-        for line in self._path.read_bytes().split(b"\n") if self._path.exists() else ():
-            try:
-                kept = json.loads(line)
-                self._known[kept.pop("sha256"), kept["version"]] = kept
-            except (ValueError, KeyError, AttributeError):
-                continue
-
-    def __iter__(self) -> Iterator[tuple[bytes, Verdict]]:
-        """All that are known, each with the sha256 of its text."""
-        return iter([(bytes.fromhex(digest), verdict) for (digest, _), verdict in self._known.items()])
-
-    def get(self, digest: bytes, version: str) -> Verdict | None:
-        """The verdict about the text with this sha256, if it is known."""
-        return self._known.get((digest.hex(), version))
-
-    def keep(self, digest: bytes, verdict: Verdict) -> None:
-        """Keep a verdict; only in memory if the store is read-only."""
-        with self._lock:
-            self._known[digest.hex(), verdict["version"]] = verdict
-            line = json.dumps({"sha256": digest.hex()} | verdict)
-            try:
-                torn = _torn(self._path)
-                with self._path.open("ab") as file:
-                    file.write((b"\n" if torn else b"") + line.encode() + b"\n")
-            except OSError:
-                return
-
-
-def verdict_bytes(folder: Path) -> int:
-    """Size of a store's verdicts, in bytes."""
-    path = folder / FILE
-    return path.stat().st_size if path.exists() else 0
-
-
-def _torn(path: Path) -> bool:
-    """Whether a file ends with an incomplete line."""
-    if not path.exists() or not path.stat().st_size:
-        return False
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() != b"\n"

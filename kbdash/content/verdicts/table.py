@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 
 from kbdash.content.store.finished import Store
 from kbdash.content.store.layout import SCHEMAS, table_path
-from kbdash.content.verdicts.examiner import KeptVerdicts, Verdict
+from kbdash.content.verdicts.examiner import Verdict
+from kbdash.content.verdicts.kept import KeptVerdicts
 
 TABLE = "verdicts"
 

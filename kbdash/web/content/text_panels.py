@@ -5,7 +5,8 @@ import streamlit as st
 
 from kbdash.code.reader import SourceText
 from kbdash.content.techniques import rules
-from kbdash.content.verdicts.examiner import Verdict, named_in_rules
+from kbdash.content.verdicts.examiner import Verdict
+from kbdash.content.verdicts.named import named_in_rules
 from kbdash.dataset.catalog import runner_name
 from kbdash.dataset.model import Submission
 from kbdash.units import MISSING, person, plural, time_text, unit_for
