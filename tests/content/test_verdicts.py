@@ -97,6 +97,13 @@ def test_verdicts_are_kept_by_text_and_version_and_survive_a_torn_line(tmp_path:
     assert kept.get(b"\x02" * 32, "1") is None
 
 
+def test_a_verdict_is_kept_in_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    clean: Verdict = {"status": "clean", "rules": [], "version": "1"}
+    KeptVerdicts(tmp_path).keep(b"\x01" * 32, clean)
+    assert KeptVerdicts(tmp_path).get(b"\x01" * 32, "1") == clean
+
+
 def test_submissions_that_the_rules_name() -> None:
     assert named_in_rules("nvfp4", 108465)
     assert named_in_rules("amd-1-1m", 521414)
