@@ -6,6 +6,7 @@ from kbdash.view.pages import (
     MAX_PINS,
     MAX_TOP,
     ORDERS,
+    PAGES,
     PANELS,
     RANKS,
     SHOWS,
@@ -22,6 +23,7 @@ from kbdash.view.pages import (
     SubmissionView,
     TrustView,
     UserView,
+    view_at,
 )
 from kbdash.view.values import MAX_STATEMENT, Ref, read_ref, read_time, write_time
 
@@ -32,6 +34,7 @@ __all__ = [
     "MAX_STATEMENT",
     "MAX_TOP",
     "ORDERS",
+    "PAGES",
     "PANELS",
     "RANKS",
     "SHOWS",
@@ -58,5 +61,6 @@ __all__ = [
     "params_of",
     "read_ref",
     "read_time",
+    "view_at",
     "write_time",
 ]

@@ -1,5 +1,6 @@
 """The views: one frozen state per page, and what each of its parameters may be."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated, ClassVar, Self
@@ -225,3 +226,15 @@ class SqlView(View):
 @dataclass(frozen=True)
 class AboutView(View):
     """The About page has no state."""
+
+
+PAGES: Mapping[str, type[View]] = {
+    "": OverviewView, "search": SearchView, "steps": StepsView, "trust": TrustView, "user": UserView, "sql": SqlView,
+    "about": AboutView, "submission": SubmissionView, "compare": CompareView, "ladder": LadderView,
+}  # fmt: skip
+"""The view of each page by its path; every other path is that of a competition."""
+
+
+def view_at(path: str) -> type[View]:
+    """The view that the page at a path reads from its parameters."""
+    return PAGES.get(path, CompetitionView)

@@ -1,8 +1,10 @@
 """A shared link tells what it shows: in the HTML that is served for it, and as a picture."""
 
 import io
+from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from PIL import Image
@@ -15,10 +17,13 @@ from starlette.testclient import TestClient
 
 from kbdash.api.preview import LinkPreviews, Previews
 from kbdash.api.preview.serving import tags
-from kbdash.api.preview.summary import Preview
+from kbdash.api.preview.summary import PLAIN, Preview, fallback
+from kbdash.dataset import page_paths
+from kbdash.dataset.catalog import COMPETITIONS
 from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable
 from kbdash.units import person, time_text, unit_for
+from kbdash.view import PAGES
 from tests.api.conftest import Ask
 
 HOSTILE = '</title><script>alert(1)</script>" onload="x'
@@ -68,7 +73,7 @@ def test_every_kind_of_page_has_a_title_of_its_own(ask: Ask, kb: KernelBot) -> N
     a, b = first["submission_id"], second["submission_id"]
     addresses = ["/", f"/submission?id={a}", f"/compare?a={b}&b={a}", f"/user?user={first['user_id']}",
                  f"/ladder?user={first['user_id']}&problem=nvfp4_gemm&runner=NVIDIA", "/trimul", "/about",
-                 "/sql"]  # fmt: skip
+                 "/sql", "/search", "/steps", "/trust"]  # fmt: skip
     titles = [Head(ask(address).text).title for address in addresses]
     assert len(set(titles)) == len(titles)
     for title in titles[1:5]:
@@ -95,20 +100,70 @@ def test_nothing_a_user_wrote_becomes_markup() -> None:
     assert head.scripts == 0
 
 
-@pytest.mark.parametrize("failing", [True, False])
-def test_a_page_without_data_is_served_all_the_same(kb: KernelBot, failing: bool) -> None:
-    def engine() -> KernelBot:
-        if failing:
-            raise DataUnavailable("The Hub is away.")
-        return kb
+def pages(engine: Callable[[], KernelBot]) -> TestClient:
+    """Pages that say little, with previews."""
 
     async def page(_: Request) -> HTMLResponse:
         return HTMLResponse("<html><head><title>x</title></head>" + "<p>é</p>" * 1000)
 
     previews = Previews(engine, lambda _: None)
     inner = [*previews.routes(), Route("/{path:path}", page)]
-    client = TestClient(Starlette(routes=inner, middleware=[Middleware(LinkPreviews, previews=previews)]))
-    answer = client.get("/trimul")
+    return TestClient(Starlette(routes=inner, middleware=[Middleware(LinkPreviews, previews=previews)]))
+
+
+STATEMENT = "select problem, count(*) from submissions where passed and score < 1e-3 -- " + "long " * 200 + "end"
+QUERIES = {
+    "": {"show": "timeline"},
+    "search": {"q": "tcgen05.mma " + "x" * 300, "mode": "regex", "facet": ["tma", "!triton"], "from": "2025-12-01"},
+    "steps": {"competition": "nvfp4", "problem": "nvfp4_gemm", "facet": "tma", "gain": "20"},
+    "trust": {"competition": "nvfp4", "problem": "nvfp4_gemm", "runner": "NVIDIA"},
+    "user": {"user": "gau.nernst"},
+    "sql": {"q": STATEMENT, "x": "problem"},
+    "about": {},
+    "submission": {"id": "187476", "line": "10-20"},
+    "compare": {"a": "187476", "b": "32750@H100"},
+    "ladder": {"problem": "nvfp4_gemm", "runner": "NVIDIA", "user": "gau.nernst"},
+    "nvfp4": {"problem": "nvfp4_gemm", "user": ["1", "2"], "mine": "30us"},
+    "amd-mi300": {"problem": "amd-fp8-mm", "skip": [str(shape) for shape in range(100)], "tab": "hardware",
+                  "user": [str(user) for user in range(12)]},
+}  # fmt: skip
+
+
+def away() -> KernelBot:
+    raise DataUnavailable("The Hub is away.")
+
+
+def test_every_page_is_among_these() -> None:
+    slugs = {competition.slug for competition in COMPETITIONS}
+    assert QUERIES.keys() - slugs == {"", *page_paths.IN_MENU, *page_paths.HIDDEN} == PAGES.keys()
+
+
+@pytest.mark.parametrize("path", QUERIES)
+@pytest.mark.parametrize("mode", ["cors", "navigate"])
+def test_the_address_of_a_page_keeps_its_parameters(path: str, mode: str) -> None:
+    asked = f"/{path}?{urlencode(QUERIES[path], doseq=True)}".removesuffix("?")
+    head = Head(pages(away).get(asked, headers={"Sec-Fetch-Mode": mode}).text)
+    address = urlsplit(head.meta["og:url"])
+    assert address.path == f"/{path}"
+    assert parse_qs(address.query) == parse_qs(urlsplit(asked).query)
+    assert urlsplit(head.meta["og:image"]).path == f"/preview/{path or 'overview'}.png"
+
+
+def test_an_address_that_is_too_long_loses_its_parameters_instead_of_its_end() -> None:
+    asked = urlencode({"q": "select 1", "x": "x" * 20_000})
+    assert urlsplit(Head(pages(away).get(f"/sql?{asked}").text).meta["og:url"]).query == ""
+
+
+@pytest.mark.parametrize("path", sorted(PLAIN))
+def test_a_plain_page_has_a_title_and_one_picture_for_all_parameters(path: str) -> None:
+    head = Head(pages(away).get(f"/{path}?{urlencode(QUERIES[path], doseq=True)}").text)
+    assert head.meta["og:title"] == PLAIN[path] != fallback("").title
+    assert urlsplit(head.meta["og:image"]).query == ""
+
+
+@pytest.mark.parametrize("failing", [True, False])
+def test_a_page_without_data_is_served_all_the_same(kb: KernelBot, failing: bool) -> None:
+    answer = pages(away if failing else lambda: kb).get("/trimul")
     assert answer.text.count("<p>é</p>") == 1000
     assert int(answer.headers["content-length"]) == len(answer.content)
     assert ("trimul on" in Head(answer.text).title) is not failing

@@ -1,5 +1,8 @@
 """The URL state: every view survives its own link, and no link can break a page."""
 
+import importlib
+import inspect
+import re
 from dataclasses import replace
 from datetime import date
 from typing import get_args
@@ -18,31 +21,19 @@ from kbdash.view import (
     CompareView,
     CompetitionView,
     LadderView,
-    OverviewView,
     Ref,
     SearchView,
     StepsView,
     SubmissionView,
-    TrustView,
     UserView,
     View,
 )
 from kbdash.view.values import statement, text_up_to
-from kbdash.web import overview, user
+from kbdash.web import overview, registry, user
 from kbdash.web.tabs import progression, ranking
 from kbdash.web.tabs.submissions import columns_of
 
-VIEWS = [
-    OverviewView,
-    CompetitionView,
-    SubmissionView,
-    CompareView,
-    LadderView,
-    UserView,
-    SearchView,
-    StepsView,
-    TrustView,
-]
+VIEWS = [*view.PAGES.values(), CompetitionView]
 
 word = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=40)
 maybe_word = st.none() | word
@@ -315,3 +306,11 @@ def test_every_head_of_a_whole_table_names_an_order_that_links_know() -> None:
         *overview.columns_of(MICROSECONDS), *user.board_columns(MICROSECONDS),
     )  # fmt: skip
     assert {column.sort for column in heads} - {""} == set(view.ORDERS)
+
+
+@pytest.mark.parametrize(("path", "kind"), [*view.PAGES.items(), ("competition", view.view_at("nvfp4"))])
+def test_a_page_reads_the_view_that_its_path_has(path: str, kind: type[View]) -> None:
+    script = (registry.PAGES / f"{path or 'overview'}.py").read_text("utf-8")
+    (package, name) = re.findall(r"^from (kbdash\.web[\w.]*) import (\w+)", script, re.MULTILINE)[0]
+    read = re.findall(r"state\.view\((\w+)\)", inspect.getsource(importlib.import_module(f"{package}.{name}")))
+    assert set(read) == {kind.__name__}

@@ -1,12 +1,10 @@
 """Serve previews, in the HTML and as pictures: memoised, and only a few made at once."""
 
 import asyncio
-import os
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from functools import partial
 from html import escape
-from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -18,12 +16,13 @@ from kbdash.api import failures
 from kbdash.api.answers import source_headers
 from kbdash.api.gate import Bounds, Gate
 from kbdash.api.preview.picture import SIZE, drawn
-from kbdash.api.preview.summary import Preview, fallback, told, view_at
+from kbdash.api.preview.summary import Preview, fallback, summarised, told
 from kbdash.api.responses import Body, respond
+from kbdash.api.routes import given, origin
 from kbdash.cache import BYTES, SharedCache
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
-from kbdash.view import View
+from kbdash.view import MAX_STATEMENT, View, href, view_at
 
 FRONT = "overview"
 """The picture of the front page, whose path is empty."""
@@ -31,7 +30,7 @@ WAIT_SECONDS = 4.0
 BOUNDS = Bounds(in_all=4, per_client=2, seconds=20.0)
 _MOST_KEPT, _MOST_PICTURES = 1 << 20, 16 << 20
 _NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/api", "/badge/", "/preview/", "/app/")
-_LONGEST_PART = 200
+_LONGEST_QUERY = 4 * MAX_STATEMENT  # characters: each may be written as three
 
 
 class Previews:
@@ -49,7 +48,7 @@ class Previews:
 
     async def of(self, request: Request, path: str) -> Preview:
         """The preview of the page at an address; one without data if these do not arrive in time."""
-        view = view_at(path, _params(request))
+        view = summarised(path, _params(request))
         with suppress(KbdashError, TimeoutError):
             work = self._gate.run(request, partial(self._told, path, view))
             return await asyncio.wait_for(work, WAIT_SECONDS)
@@ -62,7 +61,7 @@ class Previews:
     async def _picture(self, request: Request) -> Response:
         page = request.path_params["page"]
         path = "" if page == FRONT else page
-        view = view_at(path, _params(request))
+        view = summarised(path, _params(request))
         try:
             return respond(request, await self._gate.run(request, partial(self._drawn, path, view)))
         except Exception as error:  # `answer` logs unexpected ones
@@ -167,17 +166,16 @@ def _whole(scope: Scope) -> Scope:
 
 
 def _params(request: Request) -> dict[str, list[str]]:
-    given = parse_qs(request.url.query[:8000], max_num_fields=100) if request.url.query else {}
-    return {name: [text[:_LONGEST_PART] for text in texts] for name, texts in given.items()}
+    """The parameters of an address; none if it is too long to be one of ours (cut, it would be another view)."""
+    return given(request) if len(request.url.query) <= _LONGEST_QUERY else {}
 
 
 def _addresses(request: Request, path: str) -> dict[str, str]:
     """Public addresses of the page and its picture."""
-    space = os.environ.get("SPACE_HOST")
-    root = f"https://{space}" if space else f"{request.url.scheme}://{request.url.netloc}"
-    query = urlencode(view_at(path, _params(request)).query(), doseq=True)
-    ending = f"?{query}" if query else ""
-    return {"page": f"{root}/{path}{ending}", "image": f"{root}/preview/{path or FRONT}.png{ending}"}
+    root, params = origin(request), _params(request)
+    shown, _ = view_at(path).parse(params)
+    picture = href(f"preview/{path or FRONT}.png", summarised(path, params))
+    return {"page": f"{root}{href(path, shown)}", "image": f"{root}{picture}"}
 
 
 def _version(kb: KernelBot) -> tuple[Hashable, ...]:

@@ -19,6 +19,7 @@ from kbdash.view import (
     SubmissionView,
     UserView,
     View,
+    view_at,
 )
 
 MOST_LINES = 8
@@ -47,7 +48,14 @@ class Preview:
 
 TITLE = "GPU kernel competitions"
 SENTENCE = "Who is fastest, on which hardware, by how much, how they got there, and the code that did it."
-PLAIN = {"about": "About the data", "sql": "SQL over all submissions", "search": "Search all source texts"}
+PLAIN = {
+    "about": "About the data",
+    "sql": "SQL over all submissions",
+    "search": "Search all source texts",
+    "steps": "The largest improvements",
+    "trust": "Which results can be trusted",
+}
+"""Titles of the pages whose preview says the same for all parameters."""
 
 
 def fallback(path: str) -> Preview:
@@ -55,13 +63,9 @@ def fallback(path: str) -> Preview:
     return Preview(PLAIN.get(path, TITLE), SENTENCE)
 
 
-def view_at(path: str, params: Params) -> View:
-    """The view that a page would read from an address."""
-    kinds: dict[str, type[View]] = {
-        "": OverviewView, "submission": SubmissionView, "compare": CompareView, "user": UserView, "ladder": LadderView,
-        **dict.fromkeys(PLAIN, View),
-    }  # fmt: skip
-    return kinds.get(path, CompetitionView).parse(params)[0]
+def summarised(path: str, params: Params) -> View:
+    """The view at an address as far as its preview depends on it: a plain page has one preview for all parameters."""
+    return View() if path in PLAIN else view_at(path).parse(params)[0]
 
 
 def told(kb: KernelBot, path: str, view: View) -> Preview:
