@@ -133,6 +133,7 @@ NVFP4 = Competition(
             floor=7.20e-06,
             caveats=(ON_PREM,),
             twin="modal_nvfp4_dual_gemm",
+            machines="on-prem",
         ),
         Board(
             697,
@@ -145,6 +146,7 @@ NVFP4 = Competition(
             floor=7.20e-06,
             caveats=(MODAL_TWIN,),
             twin="nvfp4_dual_gemm",
+            machines="Modal",
             aliases=("modal_dual_gemm",),
         ),
         Board(

@@ -64,6 +64,8 @@ class Board:
     aliases: tuple[str, ...] = ()
     twin: str | None = None
     """Name of the board with the same task on another kind of machine."""
+    machines: str = ""
+    """What its machines are called beside those of its twin."""
 
 
 @dataclass(frozen=True)

@@ -269,8 +269,10 @@ def test_only_charts_with_a_time_axis_offer_how_far_it_reaches(sample: Open) -> 
         assert ("amd-mi300-runner" in pickers, "amd-mi300-span" in pickers) == (several, several)
 
 
-def test_the_two_dual_gemm_boards_are_paired(sample: Open) -> None:
-    app = sample("nvfp4", problem="nvfp4_dual_gemm", tab="hardware")
+@pytest.mark.parametrize("problem", ["nvfp4_dual_gemm", "modal_nvfp4_dual_gemm"])
+def test_the_two_dual_gemm_boards_are_paired(sample: Open, problem: str) -> None:
+    app = sample("nvfp4", problem=problem, tab="hardware")
+    assert "On-prem against Modal" in [header.value for header in app.header]
     assert "Rank correlation" in words(app)
 
 

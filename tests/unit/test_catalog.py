@@ -164,6 +164,16 @@ def test_capabilities_are_said_by_the_catalog() -> None:
     assert "nvfp4_dual_gemm" in twins
 
 
+def test_twins_stand_in_one_competition_and_say_on_which_machines() -> None:
+    for competition in catalog.COMPETITIONS:
+        own = {board.name: board for board in competition.boards}
+        for board in own.values():
+            assert bool(board.twin) == bool(board.machines)
+            if board.twin:
+                assert own[board.twin].machines != board.machines
+                assert {"on-prem": "NVIDIA", "Modal": "B200"}[board.machines] in board.runners
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_runner_of_the_catalog_has_a_colour_of_its_own(theme: str) -> None:
     styles = {runner: palette.runner_style(runner, palette.theme_of(theme)) for runner in catalog.RUNNERS}

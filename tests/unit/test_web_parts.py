@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kbdash.dataset.catalog import TRIMUL
 from kbdash.dataset.model import Board, Caveat, Placement, Standing, Submission
 from kbdash.engine import KernelBot
 from kbdash.errors import UnknownUser
@@ -171,6 +172,21 @@ def test_what_a_board_can_compare_and_look_for() -> None:
     gains = {column.name: column.places for column in progression.record_columns(US, 1e-6)}
     assert gains["gain"] == 1
     assert progression.gain_places(pd.DataFrame({"gain": [0.1, 0.0004]})) == 2
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a")])
+def test_twin_boards_keep_their_machines_whatever_they_are_called(names: tuple[str, str]) -> None:
+    first, second = names
+    boards = (
+        Board(1, first, "x", "", (), twin=second, machines="on-prem"),
+        Board(2, "other", "o", "", ()),
+        Board(3, second, "y", "", (), twin=first, machines="Modal"),
+    )
+    competition = replace(TRIMUL, boards=boards)
+    for one in (boards[0], boards[2]):
+        twins = hardware.twins_of(competition, one)
+        assert [twin.name for twin in twins] == [first, second]
+        assert hardware.machines_of(twins) == ("on-prem", "Modal")
 
 
 def test_equal_questions_have_one_key() -> None:

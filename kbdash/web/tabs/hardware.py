@@ -1,4 +1,4 @@
-"""Machines against each other: runners, the on-prem and Modal twins, shapes."""
+"""Machines against each other: runners, the twin boards of one task, shapes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +8,7 @@ import streamlit as st
 
 from kbdash import charts
 from kbdash.database.standings import shape_board
+from kbdash.dataset.model import Board, Competition
 from kbdash.units import Unit, plural, time_text
 from kbdash.web import answers, chart, share, state, table, tables, widgets
 from kbdash.web.board import Scene
@@ -16,7 +17,6 @@ from kbdash.web.memo import memoise
 
 SHAPE_USERS = 30
 SPANS = {"field": "The field", "all": "Everybody"}
-MACHINES = ("on-prem", "Modal")
 
 
 def show(scene: Scene) -> None:
@@ -42,7 +42,7 @@ def show(scene: Scene) -> None:
         _runners(scene, ranked, every)
         _ratios(scene, ranked, every)
     if scene.board.twin:
-        _twins(scene, scene.board.twin)
+        _twins(scene)
     if scene.competition.has_shapes:
         _shapes(scene)
 
@@ -99,11 +99,25 @@ def fastest_first(ranked: pd.DataFrame) -> tuple[str, ...]:
     return tuple(possible.groupby("runner")["score"].min().sort_values().index)
 
 
-def _twins(scene: Scene, twin: str) -> None:
-    """The on-prem board and the Modal board of the same task, user by user."""
-    names = sorted({scene.board.name, twin}, reverse=True)
+def twins_of(competition: Competition, board: Board) -> tuple[Board, Board]:
+    """A board and its twin, in the order of the catalog."""
+    first, second = (other for other in competition.boards if other.name in (board.name, board.twin))
+    return first, second
+
+
+def machines_of(twins: tuple[Board, Board]) -> tuple[str, str]:
+    """What the machines of twin boards are called."""
+    first, second = (board.machines or board.label for board in twins)
+    return first, second
+
+
+def _twins(scene: Scene) -> None:
+    """Two boards of the same task, user by user."""
+    twins = twins_of(scene.competition, scene.board)
+    names, machines = [board.name for board in twins], machines_of(twins)
+    against = " against ".join(machines)
     pairs = answers.paired(names[0], names[1], **{**scene.filters, "runner": None})
-    st.header("On-prem against Modal", anchor=False)
+    st.header(f"{against[:1].upper()}{against[1:]}", anchor=False)
     if pairs.empty:
         st.caption("Nobody has a time on both boards with these filters.")
         return
@@ -114,15 +128,15 @@ def _twins(scene: Scene, twin: str) -> None:
     st.caption(f"{plural(len(pairs), 'user')} with a time on both boards; ranks are among them.{said}{left_out}")
     common: dict[str, Any] = {"pinned": scene.view.users, "span": scene.view.span}
     figures = {"paired": memoise(
-        charts.dumbbell, pairs, scene.unit, MACHINES, scene.theme, narrow=widgets.narrow(), **common
+        charts.dumbbell, pairs, scene.unit, machines, scene.theme, narrow=widgets.narrow(), **common
     )}  # fmt: skip
     if not few:
-        figures["drift"] = memoise(charts.drift, pairs, scene.unit, MACHINES, scene.theme, **common)
+        figures["drift"] = memoise(charts.drift, pairs, scene.unit, machines, scene.theme, **common)
     for name, figure in figures.items():
         chart.show(
             figure,
             key=f"{name}-chart",
-            title=f"{scene.board.label}: on-prem against Modal",
+            title=f"{scene.board.label}: {against}",
             alt=f"Best times of the same users on {names[0]} and {names[1]}",
             file_name=scene.stem(name),
             table=lambda: tables.readable(pairs, scene.unit),
