@@ -68,6 +68,15 @@ def test_a_time_of_ones_own_stands_between_its_neighbours(mine: float, rank: str
     assert ranking.ranks(shown)[place] == rank
 
 
+def test_a_time_of_ones_own_takes_nothing_from_the_leader() -> None:
+    ranked = ranking_of([1e-6, 2e-6]).assign(tries=7, language="cuda", flags="impossible")
+    own = own_row.with_mine(ranked, ranked, 3e-6).iloc[2].to_dict()
+    known = {"rank": 3, "runner": "H100", "score": 3e-6, "ratio": pytest.approx(3.0), "gap": pytest.approx(1e-6)}
+    filled = {name: value for name, value in own.items() if pd.notna(value)}
+    assert filled == {**known, "flags": ""}
+    assert set(own) == set(ranked.columns)
+
+
 @pytest.mark.parametrize(
     ("order", "place"),
     [("score", 3), ("-score", 1), ("-rank", 1), ("gap", 0), ("-gap", 4), ("user_name", 4), ("-submissions", 4)],

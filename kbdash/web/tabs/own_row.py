@@ -17,7 +17,8 @@ def with_mine(frame: pd.DataFrame, ranked: pd.DataFrame, mine: float, order: str
 
 
 def _place(shown: pd.DataFrame, own: pd.DataFrame, order: str | None) -> int:
-    """How many rows come before it: in the order asked for, or on its runner the faster, the equal and all before."""
+    """How many rows come before the own row. In the order asked for, those before its value; without an order, all
+    rows of runners that come before, and on its own runner those that are not slower."""
     if order is None:
         runners = shown["runner"].to_numpy() == own["runner"].iloc[0]
         ahead = int((runners & shown["ratio"].notna() & (shown["score"] <= own["score"].iloc[0])).sum())
@@ -29,12 +30,18 @@ def _place(shown: pd.DataFrame, own: pd.DataFrame, order: str | None) -> int:
 
 
 def _row(field: pd.DataFrame, mine: float) -> pd.DataFrame:
-    """The row of a time, in the columns of a ranking; without a user id."""
+    """The row of a time among the rows of one runner: the columns that follow from a time, all others empty."""
     possible = field[field["ratio"].notna()]
     faster = possible[possible["score"] < mine]
-    row = field.head(1).copy()
-    row[["user_id", "user_name", "submission_id", "submitted_at", "submissions"]] = None
-    row["rank"], row["score"], row["flags"] = len(faster) + 1, mine, ""
-    row["ratio"] = mine / possible["score"].min() if len(possible) else None
-    row["gap"] = mine - faster["score"].max() if len(faster) else None
+    own = {
+        "rank": len(faster) + 1,
+        "runner": field["runner"].iloc[0],
+        "score": mine,
+        "ratio": mine / possible["score"].min() if len(possible) else None,
+        "gap": mine - faster["score"].max() if len(faster) else None,
+        "flags": "",
+    }
+    row = field.head(0).reindex([0])  # every column, without a value
+    for name, value in own.items():
+        row[name] = pd.Series([value], row.index, dtype=field[name].dtype)
     return row
