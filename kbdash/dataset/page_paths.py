@@ -9,4 +9,8 @@ IN_MENU = {
     "about": "About",
 }
 HIDDEN = {"submission": "Submission", "compare": "Compare", "ladder": "Ladder"}  # links of other pages lead there
-TAKEN = (*IN_MENU, *HIDDEN, "overview", "api")
+ROUTES = (  # first parts of the paths at which the server answers itself: ours, then Streamlit's
+    "api", "badge", "mcp", "preview", "app", "auth", "component", "media", "oauth2callback", "static",
+)  # fmt: skip
+TITLES = IN_MENU | HIDDEN
+TAKEN = (*TITLES, "overview", *ROUTES)

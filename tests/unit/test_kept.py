@@ -158,7 +158,7 @@ def test_a_damaged_column_does_not_spoil_the_others(tmp_path: Path) -> None:
 
 
 def test_a_file_cannot_take_a_name_of_ours(tmp_path: Path) -> None:
-    names = (EMPTY, ALL_LINKABLE, "ladder", "about")
+    names = (EMPTY, ALL_LINKABLE, "ladder", "about", "mcp", "media")
     for name in names:
         write_flat([ROW | {"problem_name": f"fft of {name}"}], tmp_path / f"{name}.parquet")
     engine = kbdash.connect(settings=Settings(source=str(tmp_path), cache=tmp_path / "cache"))

@@ -20,6 +20,7 @@ from kbdash.api.preview.summary import Preview, fallback, summarised, told
 from kbdash.api.responses import Body, respond
 from kbdash.api.routes import given, origin
 from kbdash.cache import BYTES, SharedCache
+from kbdash.dataset.page_paths import ROUTES
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
 from kbdash.view import MAX_STATEMENT, View, href, view_at
@@ -29,7 +30,6 @@ FRONT = "overview"
 WAIT_SECONDS = 4.0
 BOUNDS = Bounds(in_all=4, per_client=2, seconds=20.0)
 _MOST_KEPT, _MOST_PICTURES = 1 << 20, 16 << 20
-_NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/api", "/badge/", "/preview/", "/app/")
 _LONGEST_QUERY = 4 * MAX_STATEMENT  # characters: each may be written as three
 
 
@@ -152,7 +152,7 @@ class _Page:
 
 
 def _is_page(path: str) -> bool:
-    return not path.startswith(_NOT_PAGES) and "." not in path and path.count("/") == 1
+    return path.removeprefix("/") not in ROUTES and "." not in path and path.count("/") == 1
 
 
 def _is_html(start: Message) -> bool:

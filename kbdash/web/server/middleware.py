@@ -11,6 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kbdash.dataset.page_paths import ROUTES
 from kbdash.web.server.address import client
 from kbdash.web.server.limits import Bucket, Limits
 
@@ -23,7 +24,7 @@ HEADERS: Mapping[str, str] = {
 CLOSED = ("/_stcore/upload_file", "/_stcore/metrics")
 STREAM = "/_stcore/stream"
 DOWNLOADS = "/media/"
-NOT_PAGES = ("/_stcore/", "/static/", "/media/", "/component/", "/api/")
+NOT_PAGES = tuple(f"/{first}/" for first in ("_stcore", *ROUTES))
 BUSY = (Path(__file__).parent / "busy.html").read_text("utf-8")
 TRY_LATER = 1013
 MOST_ADDRESSES = 4096
