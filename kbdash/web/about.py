@@ -4,22 +4,23 @@ import streamlit as st
 
 from kbdash.database.competition_views import sql_text
 from kbdash.database.questions import columns
+from kbdash.dataset import catalog
 from kbdash.dataset.config import DATASET
 from kbdash.dataset.credit import CITATION, DATASET_PAGE
-from kbdash.units import bytes_text
+from kbdash.units import NANOSECONDS, bytes_text
 from kbdash.view import AboutView
 from kbdash.web import card, session, state, widgets
 from kbdash.web.escape import markdown
 
 RULE = """
 A row counts when it is a ranked run (`mode = leaderboard`) that passed with a finite score above zero; a score of
-thirty years or more is infinite, so no time. For each problem and runner every user has one row: their lowest score;
-ties inside a user go to the earliest submission, then to the lowest id. Users are ranked by that score. Equal scores
-share a rank and the next rank is skipped.
+thirty years or more is stored as infinity and counts as no time. For each problem and runner every user has one row:
+their lowest score; ties inside a user go to the earliest submission, then to the lowest id. Users are ranked by that
+score. Equal scores share a rank and the next rank is skipped.
 
-Nothing is hidden. A time under 100 ns is impossible (no kernel launch is that fast) and ranks after all others. A
-time below a heuristic floor, or one publicly reported not to measure what it claims, keeps its rank and carries a
-flag with the reason. *Rank without flagged rows* ranks again without them.
+Nothing is hidden. A time under {shortest:g} ns is impossible (no kernel launch is that fast) and ranks after all
+others. A time below a heuristic floor, or one publicly reported not to measure what it claims, keeps its rank and
+carries a flag with the reason. *Rank without flagged rows* ranks again without them.
 """
 
 DIFFERENCES = """
@@ -54,7 +55,7 @@ select
   min(score) * 1e6 as microseconds
 from 'hf://datasets/{dataset}/nvidia_nvfp4_submissions.parquet'
 where problem_name = 'nvfp4_gemm' and runner = 'NVIDIA'
-  and mode = 'leaderboard' and passed and isfinite(score) and score >= 1e-7
+  and mode = 'leaderboard' and passed and isfinite(score) and score >= {shortest!r}
 group by user_id
 order by rank
 limit 20;"""
@@ -74,7 +75,7 @@ def show() -> None:
 def _text() -> None:
     _data()
     st.header("How it is ranked", anchor=False)
-    st.markdown(RULE)
+    st.markdown(RULE.format(shortest=NANOSECONDS.of(catalog.IMPOSSIBLE_SECONDS)))
     with st.expander("The rule as SQL", key="rule-sql"):
         st.code(sql_text("ranking"), language="sql", wrap_lines=True)
     st.header("How it is counted", anchor=False)
@@ -87,7 +88,7 @@ def _text() -> None:
         st.markdown(card.glossary_text())
     st.header("Do it yourself", anchor=False)
     st.code(PYTHON, language="python", wrap_lines=True)
-    st.code(DUCKDB.format(dataset=DATASET), language="sql", wrap_lines=True)
+    st.code(DUCKDB.format(dataset=DATASET, shortest=catalog.IMPOSSIBLE_SECONDS), language="sql", wrap_lines=True)
     st.header("Licence, attribution, citation", anchor=False)
     _licence()
     st.code(CITATION.strip(), language=None, wrap_lines=True)

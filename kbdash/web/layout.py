@@ -11,6 +11,7 @@ import kbdash
 from kbdash.charts.palette import css_variables
 from kbdash.dataset.credit import DATASET_PAGE
 from kbdash.dataset.model import Competition
+from kbdash.dataset.page_paths import TITLES
 from kbdash.dataset.source import Source
 from kbdash.engine import KernelBot
 from kbdash.scrub import without_user_info
@@ -25,10 +26,15 @@ _STYLE = f"<style>{css_variables()}{(STATIC / 'style.css').read_text('utf-8')}</
 _WIDE = "_wide"
 
 
+def titles(competitions: Sequence[Competition]) -> dict[str, str]:
+    """Titles of the pages by path, as the menu has them."""
+    return {"": "Overview"} | TITLES | {item.slug: item.title for item in competitions}
+
+
 def configure(path: str, competitions: Sequence[Competition]) -> None:
     """Set the title of the browser tab, and add our few styles."""
-    named = {item.slug: item.title for item in competitions} | {"": "GPU kernel competitions"}
-    st.set_page_config(f"{named.get(path, path.capitalize())} · kbdash", page_icon=_ICON, layout="wide")
+    named = titles(competitions) | {"": "GPU kernel competitions"}
+    st.set_page_config(f"{named.get(path, path)} · kbdash", page_icon=_ICON, layout="wide")
     st.html(_STYLE)
     _run_again_after_reconnecting()
 

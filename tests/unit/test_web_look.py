@@ -7,6 +7,7 @@ from unittest.mock import MagicMock
 import pandas as pd
 import pytest
 
+from kbdash.dataset import catalog
 from kbdash.view import CompetitionView
 from kbdash.web import about, filters, layout, study, unknown
 from tests.app.conftest import scanned_once  # noqa: F401  (each script would start with that)
@@ -84,16 +85,36 @@ def test_the_page_about_the_data_names_their_licence_and_files(monkeypatch: pyte
     competitions = [SimpleNamespace(title="One", unfiltered=True), SimpleNamespace(title="Two", unfiltered=False)]
     kb = SimpleNamespace(source=source, competitions=competitions)
     monkeypatch.setattr(about.session, "engine", lambda: kb)
+    monkeypatch.setattr(catalog, "IMPOSSIBLE_SECONDS", 2.5e-7)
     app = said(_about)
     words = "\n".join(part.value for part in app.markdown)
     assert "**mit**" in words
     assert "Exported before secret-run filtering: One." in words
+    assert "under 250 ns is impossible" in words
+    assert any("score >= 2.5e-07" in block.value for block in app.code)
     assert app.dataframe[0].value["File"].tolist() == ["a.parquet"]
 
 
 @pytest.mark.parametrize(
+    ("path", "title"),
+    [("", "GPU kernel competitions"), ("sql", "SQL"), ("compare", "Compare"), ("trimul", "TriMul"), ("odd", "odd")],
+)
+def test_the_tab_of_the_browser_has_the_one_title_of_a_page(
+    monkeypatch: pytest.MonkeyPatch, path: str, title: str
+) -> None:
+    shown = MagicMock()
+    monkeypatch.setattr(layout, "st", shown)
+    layout.configure(path, catalog.COMPETITIONS)
+    assert shown.set_page_config.call_args.args == (f"{title} · kbdash",)
+
+
+@pytest.mark.parametrize(
     ("here", "asks", "offered"),
-    [("searhc", "Did you mean", ["search", ""]), ("nonsense", "Open", ["trimul", "linalg", ""])],
+    [
+        ("searhc", "Did you mean", ["search", ""]),
+        ("sqll", "Did you mean", ["sql", ""]),
+        ("nonsense", "Open", ["trimul", "linalg", ""]),
+    ],
 )
 def test_an_unknown_address_offers_similar_ones_or_all(
     monkeypatch: pytest.MonkeyPatch, here: str, asks: str, offered: list[str]
@@ -104,9 +125,11 @@ def test_an_unknown_address_offers_similar_ones_or_all(
     competitions = [SimpleNamespace(slug="trimul", title="Trimul"), SimpleNamespace(slug="linalg", title="Linalg")]
     monkeypatch.setattr(unknown, "engine", lambda: SimpleNamespace(competitions=competitions))
     monkeypatch.setattr(unknown.state, "page", lambda: here)
-    monkeypatch.setattr(unknown.state, "paths", lambda: ("", "trimul", "linalg", "search", here))
+    monkeypatch.setattr(unknown.state, "paths", lambda: ("", "trimul", "linalg", "search", "sql", here))
     monkeypatch.setattr(unknown.state, "target", lambda path: path)
     unknown.show()
     shown.title.assert_called_once_with("No such page", anchor=False)
+    titles = {"search": "Search", "sql": "SQL", "trimul": "Trimul", "linalg": "Linalg", "": "Overview"}
+    assert [call.kwargs["label"] for call in shown.page_link.call_args_list] == [titles[path] for path in offered]
     assert shown.markdown.call_args.args == (f"Nothing is at `/{here}`. {asks} one of these?",)
     assert [call.args[0] for call in shown.page_link.call_args_list] == offered
