@@ -1,10 +1,7 @@
 """Axes: logarithmic time in the board's unit, ratios to the best, UTC dates, plain numbers."""
 
 import math
-from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from kbdash.charts.canvas import SMALL, Spec
 from kbdash.charts.palette import Theme
@@ -82,17 +79,6 @@ def ratio_ticks(end: float, room: float = _TICK_ROOM) -> list[float]:
         if ratio <= end * 1.0001 and math.log(ratio / chosen[-1]) >= room * math.log(end):
             chosen.append(float(f"{ratio:.6g}"))
     return chosen
-
-
-def bounds_of(values: Iterable[float], *, pad: float = 0.04) -> Bounds | None:
-    """The low and high end of a log axis that fits all positive values with some padding; None without any."""
-    numbers = np.asarray(list(values) if not isinstance(values, np.ndarray) else values, dtype=float)
-    numbers = numbers[np.isfinite(numbers) & (numbers > 0)]
-    if not numbers.size:
-        return None
-    low, high = float(numbers.min()), float(numbers.max())
-    air = max((high / low) ** pad, 1.02)
-    return low / air, high * air
 
 
 def log_ticks(low: float, high: float) -> list[float]:

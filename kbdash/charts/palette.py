@@ -106,21 +106,6 @@ def css_variables() -> str:
     return ":root { " + " ".join(f"--kb-{name}: {color};" for name, color in CSS_VARIABLES.items()) + " }\n"
 
 
-def streamlit_theme(theme: Theme) -> dict[str, str]:
-    """The section [theme.light] or [theme.dark] of .streamlit/config.toml."""
-    return {
-        "primaryColor": theme.accent,
-        "backgroundColor": theme.background,
-        "secondaryBackgroundColor": theme.surface,
-        "textColor": theme.text,
-        "linkColor": theme.link,
-        "borderColor": theme.border,
-        "codeBackgroundColor": theme.surface,
-        "dataframeHeaderBackgroundColor": theme.surface,
-        "dataframeBorderColor": theme.grid,
-    }
-
-
 def theme_of(name: str) -> Theme:
     """The theme of that name; anything but "dark" is light."""
     return DARK if name == "dark" else LIGHT
@@ -173,11 +158,6 @@ def legible(color: str, theme: Theme, ratio: float) -> str:
         lightness += step
         color = _hex(colorsys.hls_to_rgb(hue, lightness, saturation))
     return color
-
-
-def pale(color: str, theme: Theme) -> str:
-    """`color` as a background area, faint but visible in either theme."""
-    return faded(color, 0.16 if theme.name == "light" else 0.3)
 
 
 def faded(color: str, opacity: float) -> str:

@@ -47,15 +47,6 @@ def axis_end(bests: Iterable[float], *, span: str = "field") -> End:
     return End(math.exp(max(end, NEAREST)), len(beyond), float(scores[-1]) if len(beyond) else math.nan)
 
 
-def fixed_end(bests: Iterable[float], ratio: float, *, span: str = "field") -> End:
-    """An axis that always ends at `ratio` times the best, for charts of several boards."""
-    scores = usable(bests)
-    if not scores.size or span == "all":
-        return End(max(ratio, float(scores[-1] / scores[0]) if scores.size else ratio))
-    beyond = scores[scores > ratio * scores[0]]
-    return End(ratio, len(beyond), float(scores[-1]) if len(beyond) else math.nan)
-
-
 def usable(scores: Iterable[float]) -> Array:
     """Positive finite times in ascending order."""
     times = np.asarray(scores if isinstance(scores, np.ndarray) else list(scores), dtype=float)

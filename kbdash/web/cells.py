@@ -31,7 +31,6 @@ links           pairs of words and address
 code            pieces of a line of code, each with whether it is a hit
 """
 NUMBERS = ("rank", "whole", "number", "time", "share", "ratio")
-EMPHASES = ("", "pinned", "mine")
 
 
 @dataclass(frozen=True)

@@ -79,10 +79,6 @@ class Engines:
             if self._replaced:
                 _later(SWEEP_SECONDS, self.close_unused)
 
-    def open_numbers(self) -> list[int]:
-        """Numbers of the engines that are open, the current one last."""
-        return [item.number for item in (*self._replaced, self._current) if item is not None]
-
     def _mine(self, number: int | None) -> Opened | None:
         """The engine a reader has been using, unless the current one reads the same data."""
         current = self._current

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kbdash.charts.axes import bounds_of, log_ticks, ratio_ticks, tick_text
+from kbdash.charts.axes import log_ticks, ratio_ticks, tick_text
 from kbdash.charts.canvas import Sent, figure, thinned
 from kbdash.charts.labels import end_label, spread
 from kbdash.charts.palette import LIGHT
 from kbdash.charts.quick import quick
-from kbdash.charts.span import axis_end, fixed_end
+from kbdash.charts.span import axis_end
 from kbdash.charts.sparkline import sparkline
 from kbdash.charts.text import shown
 from kbdash.charts.with_without import compared
@@ -51,16 +51,6 @@ def test_every_axis_has_a_few_ticks_inside_its_bounds(low, factor):
     assert len({tick_text(tick) for tick in ticks}) == len(ticks)
     for tick in ticks:
         assert float(tick_text(tick).replace(",", "")) == pytest.approx(tick)
-
-
-def test_bounds_hold_all_positive_values_with_air():
-    low, high = bounds_of([3.0, math.nan, -1.0, 0.0, math.inf, 30.0])
-    assert low < 3
-    assert high > 30
-    assert bounds_of([]) is None
-    assert bounds_of([math.nan, -2.0]) is None
-    same = bounds_of([5.0])
-    assert same[0] < 5 < same[1]
 
 
 @given(st.floats(1.05, 1e5))
@@ -149,7 +139,6 @@ def test_a_space_that_does_not_break_is_no_control() -> None:
 def test_an_axis_says_how_slow_the_last_are() -> None:
     scores = [*np.linspace(1.0, 1.1, 60), 40.0, 50.0]
     assert axis_end(scores).slowest == 50.0
-    assert (fixed_end(scores, 2.0).beyond, fixed_end(scores, 2.0).slowest) == (2, 50.0)
 
 
 def test_without_a_best_there_is_no_line_in_a_cell() -> None:

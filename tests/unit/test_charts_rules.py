@@ -14,7 +14,7 @@ from kbdash.charts.ladder import records_then
 from kbdash.charts.palette import theme_of, user_style
 from kbdash.charts.record_strip import reigns
 from kbdash.charts.shapes import column_names
-from kbdash.charts.span import axis_end, fixed_end
+from kbdash.charts.span import axis_end
 from kbdash.charts.sparkline import REACH
 from kbdash.charts.timespan import window_of
 from kbdash.database.standings import rank_changes, ranks_then
@@ -64,8 +64,6 @@ def test_what_an_axis_leaves_out_is_said_and_can_be_had():
     assert axis_end(scores).words(US) == "2 slower, up to 30.00\u2009µs ▸"
     whole = axis_end(scores, span="all")
     assert (whole.ratio, whole.words(US)) == (pytest.approx(3.0), "")
-    assert fixed_end([1.0, 2.0, 5.0], 4.0).beyond == 1
-    assert fixed_end([1.0, 2.0, 5.0], 4.0, span="all").ratio == 5.0
 
 
 def texts(figure) -> str:

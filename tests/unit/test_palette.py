@@ -21,7 +21,6 @@ from kbdash.charts.palette import (
     runner_style,
     sequential_scale,
     status_color,
-    streamlit_theme,
     theme_of,
     user_style,
 )
@@ -125,10 +124,25 @@ def test_any_theme_name_gives_a_theme():
     assert [theme_of(name) for name in ("dark", "light", "", "sepia")] == [DARK, LIGHT, LIGHT, LIGHT]
 
 
+def configured(theme: Theme) -> dict[str, str]:
+    """The section [theme.light] or [theme.dark] of .streamlit/config.toml."""
+    return {
+        "primaryColor": theme.accent,
+        "backgroundColor": theme.background,
+        "secondaryBackgroundColor": theme.surface,
+        "textColor": theme.text,
+        "linkColor": theme.link,
+        "borderColor": theme.border,
+        "codeBackgroundColor": theme.surface,
+        "dataframeHeaderBackgroundColor": theme.surface,
+        "dataframeBorderColor": theme.grid,
+    }
+
+
 def test_the_theme_of_the_pages_is_that_of_the_charts() -> None:
     themes = tomllib.loads((PROJECT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
     for theme in (LIGHT, DARK):
-        assert themes[theme.name] == streamlit_theme(theme), "palette.py says which"
+        assert themes[theme.name] == configured(theme)
 
 
 def test_style_sheets_take_their_colours_from_the_palette() -> None:
