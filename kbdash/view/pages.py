@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Annotated, ClassVar, Self
 
-from kbdash.database.questions.parameters import SORTS
+from kbdash.database.questions.parameters import BOARD_ORDER, RANK_ORDER, RECORD_ORDER, SORTS, USER_ORDER
 from kbdash.dataset.model import LARGEST_ID
 from kbdash.view.link import Param, View, params_of
 from kbdash.view.values import (
@@ -33,10 +33,13 @@ TABS = ("leaderboard", "distribution", "progression", "techniques", "submissions
 SPANS = ("field", "final", "all")  # how far the time axes of charts reach
 RANKS = ("bump", "lanes")
 SHOWS = ("boards", "contested", "timeline")
-ORDERS = (  # columns that tables of whole answers can be sorted by
-    "rank", "score", "user_name", "runner", "ratio", "gap", "submissions", "submitted_at", "gain", "held_days",
-    "problem", "best", "best_user_name", "users", "rows", "pass_rate", "first_at", "last_at", "of", "competition",
-)  # fmt: skip
+ORDERS = tuple(  # columns that tables of whole answers can be sorted by: all that a question can be ordered by
+    dict.fromkeys(
+        order.removeprefix("-")
+        for parameter in (RANK_ORDER, BOARD_ORDER, USER_ORDER, RECORD_ORDER)
+        for order in parameter.choices
+    )
+)
 PANELS = ("", "origins", "relatives", "rules")  # what the viewer shows next to a source text
 MAX_PINS = 12
 MAX_FACETS = 12
@@ -56,10 +59,8 @@ class OverviewView(View):
 class CompetitionView(View):
     """One board as the reader asked for it. Days are UTC and inclusive, `my_time` is seconds."""
 
-    # The filters; a change here goes back to the first page of a list.
-    FILTERS: ClassVar[tuple[str, ...]] = (
-        "problem", "runner", "users", "since", "until", "failures", "hide_flagged", "facets", "find", "sort",
-    )  # fmt: skip
+    # Fields without effect on the list of submissions; a change of any other goes back to its first page.
+    KEEP_PAGE: ClassVar[tuple[str, ...]] = ("page", "top", "order", "my_time", "span", "ranks", "skip_shapes")
 
     problem: Annotated[str | None, Param("problem", text_up_to(100))] = None
     runner: Annotated[str | None, Param("runner", text_up_to(60))] = None
@@ -97,8 +98,8 @@ class CompetitionView(View):
             return replace(self, runner=None, page=1, find="", order="", skip_shapes=(), my_time=None, span=SPANS[0])
         if self.tab != before.tab:
             return replace(self, find="", page=1, order="", span=SPANS[0] if self.span == before.span else self.span)
-        moved = any(getattr(self, name) != getattr(before, name) for name in self.FILTERS)
-        return replace(self, page=1) if moved else self
+        same_list = replace(self, **{name: getattr(before, name) for name in self.KEEP_PAGE}) == before
+        return self if same_list else replace(self, page=1)
 
 
 @dataclass(frozen=True)

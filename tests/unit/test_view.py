@@ -3,9 +3,9 @@
 import importlib
 import inspect
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import get_args
+from typing import Annotated, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -283,6 +283,25 @@ def test_a_filter_leads_back_to_the_first_page_and_paging_does_not() -> None:
     before = CompetitionView(page=4)
     assert CompetitionView(page=4, failures=True).after(before).page == 1
     assert CompetitionView(page=5).after(before).page == 5
+
+
+def test_every_other_parameter_leads_back_to_the_first_page_unless_it_says_that_it_does_not() -> None:
+    changed = {
+        "runner": "A100", "users": ("u1",), "since": date(2026, 1, 1), "until": date(2026, 1, 1), "failures": True,
+        "hide_flagged": True, "facets": ("tma",), "find": "x", "sort": "score",
+        "top": 5, "order": "gap", "my_time": 1e-5, "span": "all", "ranks": "lanes", "skip_shapes": (1,), "page": 4,
+    }  # fmt: skip
+    names = {name for name, _, _ in view.params_of(CompetitionView)}
+    assert changed.keys() | {"problem", "tab"} == names
+    before = CompetitionView(page=4)
+    kept = {name for name, value in changed.items() if replace(before, **{name: value}).after(before).page == 4}
+    assert kept == {"top", "order", "my_time", "span", "ranks", "skip_shapes", "page"}
+
+    @dataclass(frozen=True)
+    class Longer(CompetitionView):
+        extra: Annotated[str, view.Param("extra", text_up_to(9))] = ""
+
+    assert Longer(page=4, extra="x").after(Longer(page=4)).page == 1
 
 
 def test_the_root_forwards_to_known_pages_only() -> None:
