@@ -1,5 +1,6 @@
 """Sentences that readers stumbled over stay away from the pages."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,17 @@ def test_clumsy_sentences_are_gone(phrase: str) -> None:
 
 def test_one_is_not_many() -> None:
     assert (plural(1, "person", "people"), plural(2, "person", "people")) == ("1 person", "2 people")
+
+
+def test_what_the_guide_for_contributors_names_is_there() -> None:
+    text = (HOUSE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    steps = [line for line in text.replace("\n   ", " ").splitlines() if re.match(r"\| |\d\. ", line)]
+    assert len(steps) > 25
+    for step in steps:
+        named = re.findall(r"`([^`]+)`", step)
+        folders = [HOUSE.parent / name for name in named if "/" in name and "*" not in name]
+        assert [path for path in folders if not path.exists()] == []
+        files = [path for folder in folders for path in ([folder] if folder.is_file() else folder.rglob("*.py"))]
+        files += [file.parent / name for file in files for name in named if (file.parent / name).is_file()]
+        words = "\n".join(path.read_text("utf-8") for path in files)
+        assert [name for name in named if re.fullmatch(r"[A-Z_]{3,}", name) and name not in words] == [], step
