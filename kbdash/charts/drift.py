@@ -41,16 +41,6 @@ def drift(
     inside = np.flatnonzero(scores <= scores.min() * end.ratio * (1 + 1e-9))
     kept = inside[thinned(np.isin(pairs.frame["user_id"].to_numpy(dtype=object)[inside], list(pinned)), _POINTS)]
     low, high = (float(np.quantile(pairs.change, share)) for share in (0.25, 0.75))
-    band = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": low, "y1": high, "layer": "below"}
-    zero = {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": 0,
-        "y1": 0,
-        "line": {"width": 1.2, "color": tokens.muted},
-    }
     reach = _reach(pairs.change[kept])
     words = f"half of the {plural(len(scores), 'user')} within {change_text(low)} … {change_text(high)}"
     beyond = f" · {end.words(unit)}" if end.beyond else ""
@@ -67,9 +57,17 @@ def drift(
             f"time on {up}{beyond}",
         ),
         yaxis=plain_axis(tokens, f"{up} against {across}", range=list(reach), tickformat="+.1~%", nticks=6),
-        shapes=[band | {"fillcolor": faded(quiet_color(tokens), 0.2), "line": {"width": 0}}, zero],
+        shapes=_levels(low, high, tokens),
         annotations=[caption(words, tokens, lift=10), *_far_names(pairs, kept, reach, unit, tokens, pinned)],
     )
+
+
+def _levels(low: float, high: float, theme: Theme) -> list[Spec]:
+    """The band of half of the users, and the line of no change."""
+    across = {"xref": "paper", "x0": 0, "x1": 1}
+    band = {"type": "rect", **across, "y0": low, "y1": high, "layer": "below", "line": {"width": 0}}
+    zero = {"type": "line", **across, "y0": 0, "y1": 0, "line": {"width": 1.2, "color": theme.muted}}
+    return [band | {"fillcolor": faded(quiet_color(theme), 0.2)}, zero]
 
 
 def _drifters(pairs: Pairs, kept: Array, unit: Unit, theme: Theme, labels: tuple[str, str]) -> list[Spec]:

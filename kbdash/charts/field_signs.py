@@ -46,70 +46,77 @@ class Field:
         """Positions of the users within the axis."""
         return np.flatnonzero(self.ratios <= self.far + 1e-12)
 
+    def holds(self, ratio: float) -> bool:
+        """Whether a ln(score / best) lies on the axis."""
+        return self.left <= ratio <= self.far * 1.0001
+
     def place(self, ratio: float) -> float:
         """The position of a ln(score / best), as a share of the plot's width."""
         return (ratio - self.left) / (self.right - self.left)
 
 
+@dataclass(frozen=True)
+class _Mark:
+    """A line with a label: where it is, as ln(score / best), and whether it is the reader's own time."""
+
+    ratio: float
+    dash: str
+    words: str
+    own: bool = False
+
+
 def signs(drawn: Field, plot: int) -> tuple[list[Spec], list[Spec], int]:
     """Best, median and the reader's own time as lines with labels above, one row each; and the height they take."""
-    theme, unit = drawn.theme, drawn.unit
-    median = float(np.median(drawn.frame["score"]))
-    entries = [("median", math.log(median / drawn.best), "dash", f"median {time_text(median, unit)}")]
-    entries.append(("best", 0.0, "solid", f"best {time_text(drawn.best, unit)}"))
-    if drawn.mine is not None:
-        entries.append(("yours", math.log(drawn.mine / drawn.best), "solid", f"<b>{_own_words(drawn)}</b>"))
-    if len(drawn.frame) == 1:
-        entries = entries[1:]
+    marks = _marks(drawn)
     lines: list[Spec] = []
     labels: list[Spec] = []
-    for row, (kind, ratio, dash, words) in enumerate(entries):
-        inside = drawn.left <= ratio <= drawn.far * 1.0001
-        labels.append(_sign(drawn, ratio if inside else drawn.right, words, row))
+    for row, mark in enumerate(marks):
+        inside = drawn.holds(mark.ratio)
+        labels.append(_sign(drawn, mark.ratio if inside else drawn.right, mark.words, row))
         if inside:
-            line = {
-                "color": theme.text if kind == "yours" else theme.muted,
-                "width": 2 if kind == "yours" else 1.2,
-                "dash": dash,
-            }
-            top = 1 + _ROW * (row + 1) / plot
-            lines.append(
-                {
-                    "type": "line",
-                    "xref": "x",
-                    "yref": "paper",
-                    "x0": ratio,
-                    "x1": ratio,
-                    "y0": 0,
-                    "y1": top,
-                    "line": line,
-                }
-            )
-            if kind == "yours":
-                rank = int((drawn.frame["score"] < drawn.mine).sum())
-                level = {"xref": "x", "yref": "y", "x0": drawn.left, "x1": ratio, "y0": rank + 0.5, "y1": rank + 0.5}
-                lines.append({"type": "line", "line": line} | level)
+            lines += _lines(drawn, mark, top=1 + _ROW * (row + 1) / plot)
     if drawn.end.beyond:
         lines.append(_end_line(drawn))
-        labels.append(
-            note(
-                drawn.end.words(unit),
-                theme,
-                x=1,
-                y=1,
-                xanchor="right",
-                yanchor="middle",
-                yshift=_ROW * (len(entries) + 0.5),
-            )
-        )
-    return labels, lines, _ROW * (len(entries) + bool(drawn.end.beyond)) + 10
+        labels.append(_end_words(drawn, row=len(marks)))
+    return labels, lines, _ROW * (len(marks) + bool(drawn.end.beyond)) + 10
+
+
+def _marks(drawn: Field) -> list[_Mark]:
+    """The marks of a field from the lowest row of labels up; of one user there is no median."""
+    median = float(np.median(drawn.frame["score"]))
+    marks = [
+        _Mark(math.log(median / drawn.best), "dash", f"median {time_text(median, drawn.unit)}"),
+        _Mark(0.0, "solid", f"best {time_text(drawn.best, drawn.unit)}"),
+    ][len(drawn.frame) == 1 :]
+    if drawn.mine is not None:
+        marks.append(_Mark(math.log(drawn.mine / drawn.best), "solid", f"<b>{_own_words(drawn)}</b>", own=True))
+    return marks
+
+
+def _lines(drawn: Field, mark: _Mark, top: float) -> list[Spec]:
+    """The line of a mark up to its label, `top` in heights of the plot; the reader's own also shows its rank."""
+    color, width = (drawn.theme.text, 2) if mark.own else (drawn.theme.muted, 1.2)
+    line = {"color": color, "width": width, "dash": mark.dash}
+    at = {"x0": mark.ratio, "x1": mark.ratio, "y0": 0, "y1": top}
+    upright = {"type": "line", "xref": "x", "yref": "paper", **at, "line": line}
+    if not mark.own:
+        return [upright]
+    height = int((drawn.frame["score"] < drawn.mine).sum()) + 0.5
+    level = {"xref": "x", "yref": "y", "x0": drawn.left, "x1": mark.ratio, "y0": height, "y1": height}
+    return [upright, {"type": "line", "line": line} | level]
+
+
+def _end_words(drawn: Field, row: int) -> Spec:
+    """How many lie beyond the end of the axis."""
+    words, height = drawn.end.words(drawn.unit), _ROW * (row + 0.5)
+    return note(words, drawn.theme, x=1, y=1, xanchor="right", yanchor="middle", yshift=height)
 
 
 def _own_words(drawn: Field) -> str:
     mine = drawn.mine or 0.0
     rank = int((drawn.frame["score"] < mine).sum()) + 1
     tied = bool((drawn.frame["score"] == mine).any())
-    where = "" if drawn.left <= math.log(mine / drawn.best) <= drawn.far * 1.0001 else ", outside of this axis"
+    where = "" if drawn.holds(math.log(mine / drawn.best)) else ", outside of this axis"
     of = count_text(len(drawn.frame) + 1)
     return f"yours {time_text(mine, drawn.unit)}: rank {rank_text(rank, tied=tied)} of {of}{where}"
 

@@ -1,5 +1,6 @@
 """The leaderboard as a table: one row per user and runner, with its links, and the reader's own time among them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -48,17 +49,13 @@ def shown_rows(
     noise: tuple[tuple[str, float], ...] = (),
 ) -> pd.DataFrame:
     """Table rows of the ranking; `light` is the task's speed of light in seconds, `noise` that of the runners."""
-    series = dict(zip(zip(trends["user_id"], trends["runner"], strict=True), trends["trend"], strict=True))
-    places = zip(frame["user_id"], frame["runner"], strict=True)
-    bests = (frame["score"] / frame["ratio"]).groupby(frame["runner"]).min().to_dict()
     period = {"since": view.since, "until": view.until, "hide_flagged": view.hide_flagged}
     codes = tables.code_addresses(frame, slug, **period)
-    mine = frame["user_id"].isna()
     near = [CLOSE if close else "" for close in close_ranks(frame, dict(noise))]
     return pd.DataFrame(
         {
             "rank": ranks(frame),
-            "user": [own_row.YOURS if own else name for own, name in zip(mine, tables.names(frame), strict=True)],
+            "user": names(frame),
             "page": tables.user_addresses(frame["user_id"], anonymous=anonymous),
             "score": frame["score"],
             "flags": frame["flags"],
@@ -71,14 +68,33 @@ def shown_rows(
             "light": frame["score"] / light if light else None,
             "tries": frame["submissions"],
             "day": frame["submitted_at"],
-            "trend": [sparkline(series.get(place), bests.get(place[1], 0.0)) for place in places],
+            "trend": sparklines(frame, trends),
             "runner": tables.runners(frame["runner"]),
             "more": [actions(user, LadderView(slug, problem, runner), view) for user, runner in
                      zip(frame["user_id"], frame["runner"], strict=True)],
             "ref": tables.refs(frame, slug),
-            "look": ["mine" if pd.isna(user) else "pinned" if user in view.users else "" for user in frame["user_id"]],
+            "look": looks(frame["user_id"], view.users),
         }
     )  # fmt: skip
+
+
+def names(frame: pd.DataFrame) -> list[str]:
+    """Display names of users; the row without a user is the reader's own time."""
+    mine = frame["user_id"].isna()
+    return [own_row.YOURS if own else name for own, name in zip(mine, tables.names(frame), strict=True)]
+
+
+def sparklines(frame: pd.DataFrame, trends: pd.DataFrame) -> list[list[float]]:
+    """Each user's best so far on their runner, as a line relative to the best of that runner."""
+    series = dict(zip(zip(trends["user_id"], trends["runner"], strict=True), trends["trend"], strict=True))
+    bests = (frame["score"] / frame["ratio"]).groupby(frame["runner"]).min().to_dict()
+    places = zip(frame["user_id"], frame["runner"], strict=True)
+    return [sparkline(series.get((user, runner)), bests.get(runner, 0.0)) for user, runner in places]
+
+
+def looks(users: pd.Series, pinned: Sequence[str]) -> list[str]:
+    """How each row is emphasised: "mine" without a user, "pinned", or "" like the others."""
+    return ["mine" if pd.isna(user) else "pinned" if user in pinned else "" for user in users]
 
 
 def noise_of(scene: Scene) -> tuple[tuple[str, float], ...]:
