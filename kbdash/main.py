@@ -14,7 +14,7 @@ def run() -> None:
     with widgets.boundary(), run_slots.run_slot():
         kb = _engine()
         kb.retry_unavailable()
-        with session.held(kb):
+        with session.using_engine(kb):
             _page(kb)
 
 

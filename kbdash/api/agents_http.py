@@ -42,12 +42,12 @@ class AgentsOverHttp:
         await self._app(scope, receive, send)
 
     async def _serve(self, *, task_status: TaskStatus[ASGIApp]) -> None:
-        server, app = await asyncio.to_thread(self._made)
+        server, app = await asyncio.to_thread(self._load)
         async with server.session_manager.run():
             task_status.started(app)
             await anyio.sleep_forever()
 
-    def _made(self) -> tuple[Any, ASGIApp]:
+    def _load(self) -> tuple[Any, ASGIApp]:
         from kbdash.api.agents import agents_server, allowed_hosts  # noqa: PLC0415  (a slow import, see above)
 
         server = agents_server(self._engine)

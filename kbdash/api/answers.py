@@ -48,21 +48,21 @@ class Answers:
         """The answer to a question in a format."""
         question = known_question(name, format_)
         values = address.read(question, given)
-        return self.kept((name, format_, hashable(values)), lambda kb: self._data(kb, question, format_, values))
+        return self.memoised((name, format_, hashable(values)), lambda kb: self._data(kb, question, format_, values))
 
     def code(self, id_: int, given: Given) -> Body:
         """The source text of a submission."""
         values = options.read_options(WHERE, given)
         runner, competition = values.get("runner"), values.get("competition")
-        return self.kept(("code", id_, runner, competition), lambda kb: _code(kb, Ref(id_, runner, competition)))  # type: ignore[arg-type]
+        return self.memoised(("code", id_, runner, competition), lambda kb: _code(kb, Ref(id_, runner, competition)))  # type: ignore[arg-type]
 
     def patch(self, given: Given) -> Body:
         """What changed between two submissions."""
         values = options.read_options(SIDES, given)
         before, after = values["a"], values["b"]
-        return self.kept(("patch", before, after), lambda kb: _patch(kb, before, after))  # type: ignore[arg-type]
+        return self.memoised(("patch", before, after), lambda kb: _patch(kb, before, after))  # type: ignore[arg-type]
 
-    def kept(self, key: tuple[Hashable, ...], make: Callable[[KernelBot], B]) -> B:
+    def memoised(self, key: tuple[Hashable, ...], make: Callable[[KernelBot], B]) -> B:
         """The body of that key for the current dataset version and stores; an incomplete one is not cached."""
         kb = self._engine()
         whole_key = (kb.source.version, kb.source.notice, kb.readable(), kb.content_at_hand(), *key)
@@ -88,7 +88,7 @@ class Answers:
             following = address.path(question, given | {"page": answer.page + 1}, format_)
             headers["Link"] = f'<{following}>; rel="next"'
         about = {"truncated": len(shown) < len(frame), "total": total, "unavailable": missing}
-        stem = file_stem(kb.source, question.name, *(_said(given.get(key)) for key in ("problem", "runner")))
+        stem = file_stem(kb.source, question.name, *(_text_or_none(given.get(key)) for key in ("problem", "runner")))
         name, media_type = f"{stem}.{format_}", MEDIA_TYPES[format_]
         if format_ == "csv" and len(shown) > MOST_AT_ONCE:
             return Stream(partial(tables.csv_parts, table), media_type, name, headers, tables.digest(table))
@@ -187,7 +187,7 @@ def asked_submission(kb: KernelBot, ref: Ref) -> Submission:
     return kb.submission(ref.id, ref.runner, ref.competition)
 
 
-def _said(value: object) -> str | None:
+def _text_or_none(value: object) -> str | None:
     return None if value is None else str(value)
 
 

@@ -62,42 +62,42 @@ class Links:
     async def data(self, request: Request) -> Response:
         """The answer to a question."""
         asked = request.path_params
-        return await self._made(request, partial(self._answers.data, asked["name"], asked["format"], given(request)))
+        return await self._respond(request, partial(self._answers.data, asked["name"], asked["format"], given(request)))
 
     async def code(self, request: Request) -> Response:
         """A source text; never sent as HTML."""
         id_ = request.path_params["id"]
         if not (id_.isascii() and id_.isdigit() and len(id_) < 19):
             return failures.answer(UnknownSubmission(f"There is no submission {id_[:20]}.", advice="Ids are numbers."))
-        return await self._made(request, partial(self._answers.code, int(id_), given(request)))
+        return await self._respond(request, partial(self._answers.code, int(id_), given(request)))
 
     async def patch(self, request: Request) -> Response:
         """What changed between two submissions."""
-        return await self._made(request, partial(self._answers.patch, given(request)))
+        return await self._respond(request, partial(self._answers.patch, given(request)))
 
     async def feed(self, request: Request) -> Response:
         """Records, newest first."""
         root, asked = origin(request), given(request)
         here = f"{root}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
 
-        def made() -> Body:
+        def build() -> Body:
             values = options.read_options(FEED_OPTIONS, asked)
-            return self._answers.kept(("feed", here, hashable(values)), lambda kb: feed(kb, values, root, here))
+            return self._answers.memoised(("feed", here, hashable(values)), lambda kb: feed(kb, values, root, here))
 
-        return await self._made(request, made)
+        return await self._respond(request, build)
 
     async def badge(self, request: Request) -> Response:
         """The rank of a user as a picture."""
         problem, user, asked = request.path_params["problem"], request.path_params["user"], given(request)
 
-        def made() -> Body:
+        def build() -> Body:
             values = options.read_options(BADGE_OPTIONS, asked)
             key = ("badge", problem, user, hashable(values))
-            return self._answers.kept(key, lambda kb: badge(kb, problem, user, values))
+            return self._answers.memoised(key, lambda kb: badge(kb, problem, user, values))
 
-        return await self._made(request, made)
+        return await self._respond(request, build)
 
-    async def _made(self, request: Request, work: Callable[[], Body | Stream]) -> Response:
+    async def _respond(self, request: Request, work: Callable[[], Body | Stream]) -> Response:
         try:
             return respond(request, await self._gate.run(request, work))
         except Exception as error:  # `answer` logs unexpected ones

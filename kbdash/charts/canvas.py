@@ -96,7 +96,7 @@ def rows_of(columns: Iterable[object]) -> Array:
     return np.stack(filled, axis=1) if filled and len(filled[0]) else np.empty((0, len(filled)), dtype=object)
 
 
-def each(frame: pd.DataFrame) -> list[Any]:
+def row_tuples(frame: pd.DataFrame) -> list[Any]:
     """The rows of a frame one by one, their columns as attributes."""
     return list(frame.itertuples(index=False))
 

@@ -9,11 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import ratio_axis
-from kbdash.charts.canvas import Spec, caption, each, figure, message, note, rows_of, sign
+from kbdash.charts.canvas import Spec, caption, figure, message, note, row_tuples, rows_of, sign
 from kbdash.charts.palette import Theme, faded, theme_of, warning_ink
 from kbdash.charts.people import refs_of
 from kbdash.charts.rows import Row, arranged
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.dataset.catalog import runner_name
 from kbdash.units import person, plural, ratio_text, time_text, unit_for
 
@@ -67,9 +67,9 @@ def grouped(
     for slug in order:
         part = in_order(frame[frame["competition"] == slug], labels)
         parts.append(part)
-        rows.append(Row(shown(named[slug], 24), heading=True))
-        for row in each(part):
-            label = shown(squeezed(labels.get((slug, row.problem), row.problem)))
+        rows.append(Row(escaped(named[slug], 24), heading=True))
+        for row in row_tuples(part):
+            label = escaped(squeezed(labels.get((slug, row.problem), row.problem)))
             rows.append(Row(f"{label}  {time_text(row.best, unit_for(row.best))}" if with_best else label))
     return pd.concat(parts, ignore_index=True), rows
 
@@ -139,14 +139,15 @@ def _leaders(boards: pd.DataFrame, at: np.ndarray[Any, Any], clip: float, theme:
 
 def _points(boards: pd.DataFrame, at: np.ndarray[Any, Any], logs: np.ndarray[Any, Any], place: int, words: str) -> Spec:
     """The user on one rank of every board; a click opens their code."""
-    scores = [row.best if place == 0 else getattr(row, _PLACES[place - 1][0]) for row in each(boards)]
-    who = [shown(person(row.user_names[place], row.user_ids[place])) for row in each(boards)]
+    scores = [row.best if place == 0 else getattr(row, _PLACES[place - 1][0]) for row in row_tuples(boards)]
+    who = [escaped(person(row.user_names[place], row.user_ids[place])) for row in row_tuples(boards)]
     sentences = [
-        f"{shown(row.problem)} on {shown(runner_name(row.runner))}: {name}, {words} of {plural(row.users, 'user')},<br>"
+        f"{escaped(row.problem)} on {escaped(runner_name(row.runner))}: {name}, "
+        f"{words} of {plural(row.users, 'user')},<br>"
         f"{time_text(score, unit_for(row.best))}, {ratio_text(score / row.best)} the best."
-        for row, name, score in zip(each(boards), who, scores, strict=True)
+        for row, name, score in zip(row_tuples(boards), who, scores, strict=True)
     ]
-    refs = refs_of([row.submission_ids[place] for row in each(boards)], boards["runner"])
+    refs = refs_of([row.submission_ids[place] for row in row_tuples(boards)], boards["runner"])
     return {
         "type": "scatter",
         "mode": "markers",
@@ -161,9 +162,9 @@ def _medians(boards: pd.DataFrame, at: np.ndarray[Any, Any], clip: float, theme:
     logs = np.log(_ratios(boards)["median"].to_numpy(dtype=float))
     inside = logs <= clip
     words = [
-        f"{shown(row.problem)}: the median of {plural(row.users, 'user')} is"
+        f"{escaped(row.problem)}: the median of {plural(row.users, 'user')} is"
         f" {ratio_text(row.median / row.best)} the best."
-        for row in each(boards[inside])
+        for row in row_tuples(boards[inside])
     ]
     marker = {"symbol": "diamond-open", "size": 10, "color": warning_ink(theme), "opacity": 1, "line": {"width": 1.5}}
     return {

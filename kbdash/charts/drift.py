@@ -13,7 +13,7 @@ from kbdash.charts.paired import Pairs, change_text, paired_users
 from kbdash.charts.palette import Theme, faded, quiet_color, theme_of, user_style, warning_ink
 from kbdash.charts.people import names_of, refs_of
 from kbdash.charts.span import axis_end
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.units import Unit, plural, time_text
 
 _POINTS = 1_000
@@ -35,7 +35,7 @@ def drift(
     if pairs is None:
         return message("Nobody has a time on both boards under these filters.", theme)
     tokens = theme_of(theme)
-    across, up = (shown(label, 24) for label in labels)
+    across, up = (escaped(label, 24) for label in labels)
     scores = pairs.frame["score_b"].to_numpy(dtype=float)
     end = axis_end(scores, span=span)
     inside = np.flatnonzero(scores <= scores.min() * end.ratio * (1 + 1e-9))
@@ -77,7 +77,7 @@ def _drifters(pairs: Pairs, kept: Array, unit: Unit, theme: Theme, labels: tuple
         part = pairs.frame.iloc[chosen]
         facts = [
             refs_of(part["submission_b"], part["runner_b"]),
-            [shown(name) for name in names_of(part)],
+            [escaped(name) for name in names_of(part)],
             [time_text(seconds, unit) for seconds in part["score_a"]],
             [time_text(seconds, unit) for seconds in part["score_b"]],
             [change_text(change) for change in pairs.change[chosen]],
@@ -136,7 +136,7 @@ def _far_names(
         ink = user_style(order.index(users[place]), theme).ink if users[place] in order else theme.text
         labels.append(
             {
-                "text": shown(names[place], _NAME),
+                "text": escaped(names[place], _NAME),
                 "x": float(np.log10(unit.of(pairs.frame["score_b"].iloc[place]))),
                 "y": float(pairs.change[place]),
                 "xanchor": "right" if leftward else "left",

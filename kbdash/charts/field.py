@@ -14,7 +14,7 @@ from kbdash.charts.labels import LINE
 from kbdash.charts.palette import faded, quiet_color, runner_style, theme_of, user_style
 from kbdash.charts.people import names_of, refs_of
 from kbdash.charts.span import axis_end
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.units import Unit, count_text, plural, rank_texts, time_text
 
 _BLOCKS = 72  # pixels of the blocks
@@ -131,7 +131,7 @@ def _dots(drawn: Field, places: Array) -> Spec:
     gaps = [_gap(gap, rank, drawn.unit) for gap, rank in zip(part["gap"], part["rank"], strict=True)]
     facts: list[Any] = [
         refs_of(part["submission_id"], part["runner"]),
-        [shown(name) for name in names_of(part)],
+        [escaped(name) for name in names_of(part)],
         [time_text(score, drawn.unit) for score in part["score"]],
         np.array(rank_texts(drawn.frame["rank"].tolist()), dtype=object)[places],
         [f"{ratio:.3f}" for ratio in part["ratio"]],
@@ -206,7 +206,7 @@ def _names(drawn: Field, pinned: Sequence[str], height: float) -> list[Spec]:
         y = place * height
         if all(abs(y - other) >= LINE for other in taken):
             taken.append(y)
-            text = f"{tied[place]}  {shown(names[place], _NAME)}"
+            text = f"{tied[place]}  {escaped(names[place], _NAME)}"
             length = LETTER * (len(tied[place]) + 2 + min(len(names[place]), _NAME))
             leftward = drawn.place(float(drawn.ratios[place])) > max(1 / 3, (length + _BESIDE) / PHONE)
             spec = _name(drawn, place, text, leftward=leftward, tight=height < _TIGHT)

@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import plain_axis, tick_text
-from kbdash.charts.canvas import SMALL, Spec, caption, each, figure, message
+from kbdash.charts.canvas import SMALL, Spec, caption, figure, message, row_tuples
 from kbdash.charts.palette import Theme, faded, quiet_color, runner_style, theme_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.dataset.catalog import runner_name
 from kbdash.units import count_text, plural, ratio_text
 
@@ -70,7 +70,7 @@ def _traces(row: Any, rows: dict[tuple[str, str], int], reach: tuple[float, floa
     ticks = ticks[(ticks >= reach[0]) & (ticks <= reach[1])]
     low, median, high = (math.log(float(row[name])) for name in ("low", "ratio", "high"))
     sentence = (
-        f"{shown(runner_name(b))} takes {ratio_text(math.exp(median))} the time of {shown(runner_name(a))}<br>"
+        f"{escaped(runner_name(b))} takes {ratio_text(math.exp(median))} the time of {escaped(runner_name(a))}<br>"
         f"({KINDS[kind]}, {plural(pairs, 'pair')}, half of them between {ratio_text(math.exp(low))} and"
         f" {ratio_text(math.exp(high))})."
     )
@@ -105,11 +105,11 @@ def _head_words(pair: tuple[str, str], frame: pd.DataFrame, reach: tuple[float, 
     said = []
     for kind in KINDS:
         found = part[part["kind"] == kind]
-        said += [f"{ratio_text(row.ratio)} (n {count_text(row.pairs)})" for row in each(found)] or ["no pair"]
+        said += [f"{ratio_text(row.ratio)} (n {count_text(row.pairs)})" for row in row_tuples(found)] or ["no pair"]
     logs = np.log(np.concatenate([np.asarray(values, dtype=float) for values in part["ratios"]]))
     beyond = int(((logs < reach[0]) | (logs > reach[1])).sum())
     more = f" · {count_text(beyond)} beyond" if beyond else ""
-    return f"{shown(runner_name(pair[1]))} against {shown(runner_name(pair[0]))}", " | ".join(said), more
+    return f"{escaped(runner_name(pair[1]))} against {escaped(runner_name(pair[0]))}", " | ".join(said), more
 
 
 def _head(words: tuple[str, str, str], row: int, theme: Theme, *, tall: bool) -> Spec:

@@ -13,7 +13,7 @@ from kbdash.charts.canvas import SMALL, Array, Spec, figure, message, rows_of
 from kbdash.charts.palette import Style, Theme, faded, quiet_color, runner_style, theme_of, user_style
 from kbdash.charts.people import names_of, refs_of
 from kbdash.charts.span import End, axis_end
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.dataset.catalog import runner_name
 from kbdash.units import Unit, plural, rank_texts, time_text
 
@@ -116,7 +116,7 @@ def _dots(lane: _Lane, heights: Array, unit: Unit) -> Spec:
     places = _shown(lane)
     part = lane.frame.iloc[places]
     ranks = np.array(rank_texts(lane.frame["rank"].tolist()), dtype=object)[places]
-    names = [shown(name) for name in names_of(part)]
+    names = [escaped(name) for name in names_of(part)]
     times = [time_text(score, unit) for score in part["score"]]
     return {
         "type": "scatter",
@@ -130,7 +130,7 @@ def _dots(lane: _Lane, heights: Array, unit: Unit) -> Spec:
             "line": {"width": 1, "color": lane.style.color},
         },
         "customdata": rows_of([refs_of(part["submission_id"], part["runner"]), names, times, ranks]),
-        "meta": [shown(runner_name(lane.runner)), f"{len(lane.frame):,}"],
+        "meta": [escaped(runner_name(lane.runner)), f"{len(lane.frame):,}"],
         "hovertemplate": (
             "%{customdata[1]} on %{meta[0]}: %{customdata[2]},<br>rank %{customdata[3]} of %{meta[1]}.<extra></extra>"
         ),
@@ -158,7 +158,7 @@ def _pins(lane: _Lane, unit: Unit, theme: Theme, pinned: Sequence[str]) -> list[
             "x": unit.per_second * part["score"].to_numpy(dtype=float),
             "y": np.full(len(part), lane.row + 0.14),
             "marker": ring,
-            "text": [shown(name, 12) for name in names_of(part)],
+            "text": [escaped(name, 12) for name in names_of(part)],
             "textposition": "bottom center",
             "textfont": {"size": 11, "color": [look.ink for look in looks]},
             "hoverinfo": "skip",
@@ -211,7 +211,8 @@ def _head(lane: _Lane, unit: Unit, theme: Theme) -> Spec:
     beyond = lane.end.words(unit)
     return {
         # In a line of its own, because a phone has no room for it beside the rest.
-        "text": f"<b>{shown(runner_name(lane.runner))}</b>  {' · '.join(words)}" + (f"<br>{beyond}" if beyond else ""),
+        "text": f"<b>{escaped(runner_name(lane.runner))}</b>  {' · '.join(words)}"
+        + (f"<br>{beyond}" if beyond else ""),
         "x": 0,
         "xref": "paper",
         "y": lane.row - _HEAD,

@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import plain_axis, time_axis
-from kbdash.charts.canvas import Array, Spec, caption, each, figure, message, note, rows_of, stamps, utc
+from kbdash.charts.canvas import Array, Spec, caption, figure, message, note, row_tuples, rows_of, stamps, utc
 from kbdash.charts.palette import Theme, faded, quiet_color, theme_of, user_style
 from kbdash.charts.people import refs_of
 from kbdash.charts.span import axis_end
@@ -104,7 +104,7 @@ def _record(drawn: pd.DataFrame, then: Array, low: float, unit: Unit, theme: The
 def _words(hidden: pd.DataFrame, unit: Unit, theme: Theme) -> list[Spec]:
     notes = [note("faster than the record of the day", theme, x=0, y=0, xanchor="left", yanchor="bottom", xshift=4)]
     if len(hidden):
-        first = ", ".join(f"{count_text(row.step)}: {time_text(row.score, unit)}" for row in each(hidden.head(3)))
+        first = ", ".join(f"{count_text(row.step)}: {time_text(row.score, unit)}" for row in row_tuples(hidden.head(3)))
         more = f" and {plural(len(hidden) - 3, 'more step', 'more steps')}" if len(hidden) > 3 else ""
         notes.append(caption(f"▲ above: step {first}{more}", theme, lift=8))
     return notes

@@ -11,7 +11,7 @@ from kbdash.charts.canvas import BELOW, Spec, figure, message, rows_of, stamps, 
 from kbdash.charts.palette import theme_of
 from kbdash.charts.people import final_order, names_of, refs_of, shown_users, styles_of
 from kbdash.charts.record_strip import bar_color, bar_ink
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.charts.timespan import Window, window_of
 from kbdash.database import standings
 from kbdash.units import Unit, duration_text, time_text
@@ -82,12 +82,12 @@ def _bars(held: pd.DataFrame, runner: str, unit: Unit) -> Spec:
         "x": widths,
         "y": held["place"].to_numpy(),
         "width": np.full(len(held), 0.9),
-        "text": [shown(name, 16) for name in names],
+        "text": [escaped(name, 16) for name in names],
         "textposition": "inside",
         "insidetextanchor": "start",
         "textangle": 0,
         "customdata": rows_of(
-            [refs_of(held["submission_id"], [runner] * len(held)), [shown(name) for name in names], stays, times]
+            [refs_of(held["submission_id"], [runner] * len(held)), [escaped(name) for name in names], stays, times]
         ),
         "hovertemplate": (
             "%{customdata[1]} stood on rank %{y} for %{customdata[2]}<br>from %{base|%Y-%m-%d %H:%M} UTC on,"

@@ -23,7 +23,7 @@ from kbdash.charts.palette import Theme, faded, runner_style, theme_of, user_sty
 from kbdash.charts.people import names_of, refs_of
 from kbdash.charts.rows import Row, arranged
 from kbdash.charts.span import axis_end
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.units import MINUS, THIN, Unit, count_text, time_text
 
 MOST_ROWS = 30
@@ -79,7 +79,7 @@ def dumbbell(
     low, high = float(times.min()), float(times.max(axis=1).min()) * end.ratio
     air = max((high / low) ** 0.04, 1.003)
     rows = arranged(_labels(drawn, pinned, tokens), tokens, narrow=narrow, row=21)
-    across, up = (shown(label, 24) for label in labels)
+    across, up = (escaped(label, 24) for label in labels)
     median = change_text(float(np.median(pairs.change)))
     style = runner_style(str(pairs.frame["runner_b"].iloc[0]), tokens)
     legend = f"○ {across}   {sign('◆', up, style.ink)}   median change {median}"
@@ -130,7 +130,7 @@ def _labels(pairs: Pairs, pinned: Sequence[str], theme: Theme) -> list[Row]:
     rows = []
     people = zip(names_of(pairs.frame), pairs.frame["user_id"], pairs.rank_b, strict=True)
     for name, user, rank in people:
-        text = f"{count_text(rank)}  {shown(name, 16)}"
+        text = f"{count_text(rank)}  {escaped(name, 16)}"
         ink = user_style(order.index(user), theme).ink if user in order else ""
         rows.append(Row(f'<b><span style="color:{ink}">{text}</span></b>' if ink else text))
     return rows
@@ -169,7 +169,7 @@ def _bars(pairs: Pairs, y: Array, unit: Unit, color: str, mask: Array) -> Spec:
 def _ends(part: pd.DataFrame, side: str, y: Array, unit: Unit, ranks: Array) -> Spec:
     """The times on one of the boards, with the sentence of each."""
     seconds = part[f"score_{side}"]
-    names, times = [shown(name) for name in names_of(part)], [time_text(each, unit) for each in seconds]
+    names, times = [escaped(name) for name in names_of(part)], [time_text(each, unit) for each in seconds]
     return {
         "type": "scatter",
         "mode": "markers",

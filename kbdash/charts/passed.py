@@ -14,9 +14,9 @@ from kbdash.charts.canvas import (
     Array,
     Spec,
     caption,
-    each,
     figure,
     message,
+    row_tuples,
     rows_of,
     sign,
     stamps,
@@ -25,7 +25,7 @@ from kbdash.charts.canvas import (
 from kbdash.charts.labels import end_label
 from kbdash.charts.palette import Theme, faded, quiet_color, theme_of, user_style, warning_ink
 from kbdash.charts.people import final_order, refs_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.charts.timespan import Window, window_of
 from kbdash.database.standings import rank_changes
 from kbdash.units import count_text, person
@@ -101,9 +101,8 @@ def _drawn(
     signed = _with_room(changes, signs) if width < PHONE else np.ones(len(changes), dtype=bool)
     cut = _left_out(total, signed)
     style = user_style(0, theme)
-    legend = (
-        f"{sign('▲', f'{shown(name, 20)} gained ranks', theme.text)}   {sign('▼', 'was passed by', warning_ink(theme))}"
-    )
+    gained = sign("▲", f"{escaped(name, 20)} gained ranks", theme.text)
+    legend = f"{gained}   {sign('▼', 'was passed by', warning_ink(theme))}"
     above = 36 + (_LINE if cut else 0)
     others = rank_changes(bests, near).groupby("user_id", sort=False).tail(_EVENTS)
     traces = [_grey(part, window, theme) for _, part in others.groupby("user_id", sort=False)]
@@ -148,7 +147,7 @@ def _own(changes: pd.DataFrame, color: str, name: str, window: Window) -> Spec:
         "x": x,
         "y": y,
         "line": {"shape": "hv", "width": 3, "color": color},
-        "meta": shown(name),
+        "meta": escaped(name),
         "hovertemplate": "%{meta} stood on rank %{y:,}<br>from %{x|%Y-%m-%d %H:%M} UTC on.<extra></extra>",
     }
 
@@ -183,10 +182,10 @@ def _signs(changes: pd.DataFrame, signed: Array, runner: str, name: str, theme: 
     for mask, symbol, color in ((~passed, "triangle-up", theme.accent), (passed, "triangle-down", warning_ink(theme))):
         part = changes[mask]
         who = [
-            shown(person(by, id_)) if pd.notna(id_) else shown(name)
+            escaped(person(by, id_)) if pd.notna(id_) else escaped(name)
             for by, id_ in zip(part["by_name"], part["by_id"], strict=True)
         ]
-        words = [_words(person_, row, symbol) for person_, row in zip(who, each(part), strict=True)]
+        words = [_words(person_, row, symbol) for person_, row in zip(who, row_tuples(part), strict=True)]
         traces.append(
             {
                 "type": "scatter",
@@ -220,12 +219,12 @@ def _passers(changes: pd.DataFrame, signs: list[Box], theme: Theme, width: int) 
     """Names of those who passed below their signs, if no name and on a phone no sign is in the way; the last always."""
     taken = list(signs) if width < PHONE else []
     labels: list[Spec] = []
-    lines = list(zip(each(changes), stamps(utc(changes["at"])), signs, strict=True))
+    lines = list(zip(row_tuples(changes), stamps(utc(changes["at"])), signs, strict=True))
     for row, at, (level, left, right) in reversed(lines):
         place = (left + right) / 2
         if pd.isna(row.by_id) or not 0 <= place <= width:
             continue
-        text = shown(person(row.by_name, row.by_id), _NAME)
+        text = escaped(person(row.by_name, row.by_id), _NAME)
         half = LETTER * min(len(str(person(row.by_name, row.by_id))), _NAME) / 2
         anchor = "left" if place < half else "right" if place > width - half else "center"
         start = {"left": place, "right": place - 2 * half, "center": place - half}[anchor]
@@ -276,7 +275,7 @@ def _ends(
         if any(abs(rank - other) < apart for other in taken) or not high <= rank <= low:
             continue
         taken.append(rank)
-        text = f"{count_text(rank)}  {shown(who, _NAME)}"
+        text = f"{count_text(rank)}  {escaped(who, _NAME)}"
         height = 1 - (rank - high + 0.6) / share
         labels.append(
             end_label(f"<b>{text}</b>" if own else text, height, user_style(0, theme).ink if own else theme.muted)

@@ -8,11 +8,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import ratio_axis
-from kbdash.charts.canvas import SMALL, Spec, each, figure, message, rows_of
+from kbdash.charts.canvas import SMALL, Spec, figure, message, row_tuples, rows_of
 from kbdash.charts.contested import in_order
 from kbdash.charts.palette import Theme, faded, quiet_color, runner_style, theme_of
 from kbdash.charts.people import refs_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.dataset.catalog import runner_name
 from kbdash.units import count_text, ratio_text, time_text, unit_for
 
@@ -42,7 +42,7 @@ def person_strips(
     furthest = max(float(known["slowest"].max()), CLIP)
     clip = CLIP if span != "all" else furthest
     strips = [_everybody(known, clip, tokens)]
-    strips += [_own(row, place, min(ratios[place], clip), tokens) for place, row in enumerate(each(known))]
+    strips += [_own(row, place, min(ratios[place], clip), tokens) for place, row in enumerate(row_tuples(known))]
     return figure(
         strips,
         tokens,
@@ -50,7 +50,7 @@ def person_strips(
         margin={"l": 12, "r": 12, "t": 6, "b": 50},
         xaxis=ratio_axis(clip, tokens, "× the best time of the board"),
         yaxis={"range": [len(known) - 0.3, -0.62], "visible": False, "fixedrange": True},
-        annotations=[_label(row, place, ratios[place], clip, tokens) for place, row in enumerate(each(known))],
+        annotations=[_label(row, place, ratios[place], clip, tokens) for place, row in enumerate(row_tuples(known))],
     )
 
 
@@ -76,7 +76,7 @@ def _own(row: Any, place: int, ratio: float, theme: Theme) -> Spec:
     style = runner_style(row.runner, theme).filled
     unit = unit_for(row.best)
     sentence = (
-        f"{shown(row.label)} on {shown(runner_name(row.runner))}: {time_text(row.score, unit)},<br>"
+        f"{escaped(row.label)} on {escaped(runner_name(row.runner))}: {time_text(row.score, unit)},<br>"
         f"rank {count_text(row.rank)} of {count_text(row.users)}, {ratio_text(row.score / row.best)} the best."
     )
     return {
@@ -96,7 +96,7 @@ def _label(row: Any, place: int, ratio: float, clip: float, theme: Theme) -> Spe
     far = f" · {ratio_text(ratio)} the best ▸" if ratio > clip * 1.0001 else ""
     text = (
         f"<b>{count_text(row.rank)}</b> of {count_text(row.users)}  "
-        f"{shown(row.label, 28)} · {shown(runner_name(row.runner))}{far}"
+        f"{escaped(row.label, 28)} · {escaped(runner_name(row.runner))}{far}"
     )
     return {
         "text": text,

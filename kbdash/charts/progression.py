@@ -15,7 +15,7 @@ from kbdash.charts.palette import Theme, theme_of
 from kbdash.charts.people import shown_users, styles_of
 from kbdash.charts.progression_lines import Board, Stage, board_of, greys, line, others_of, tries, unknown
 from kbdash.charts.record_strip import reigns, strip
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.charts.timespan import Window, deadline_label, deadline_line, window_of
 from kbdash.units import Unit, count_text, plural, time_text
 
@@ -130,7 +130,9 @@ def _names(stage: Stage, plot: int, floor: float) -> list[Spec]:
     placed = spread(heights, LINE, plot * floor, plot)
     return [
         end_label(
-            shown(board.name(user), _NAME) + (" ▲" if score > stage.high else ""), height / plot, stage.styles[user].ink
+            escaped(board.name(user), _NAME) + (" ▲" if score > stage.high else ""),
+            height / plot,
+            stage.styles[user].ink,
         )
         for (user, score), height in zip(ends, placed, strict=True)
     ]

@@ -9,7 +9,7 @@ import pandas as pd
 from kbdash.charts.canvas import Array, Spec, rows_of, stamps, utc
 from kbdash.charts.palette import Style, Theme, faded, quiet_color
 from kbdash.charts.people import final_order, names_of, positions, refs_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.charts.timespan import Window
 from kbdash.units import Unit, person
 
@@ -102,7 +102,7 @@ def greys(others: list[Array], stage: Stage) -> Spec:
     x[ends - 1] = x[ends - 2] = stage.window.end_text
     y[ends - 1] = math.nan
     part = board.bests.iloc[places]
-    names = [shown(name, 24) for name in names_of(part)]
+    names = [escaped(name, 24) for name in names_of(part)]
     return {
         "type": "scatter",
         "mode": "lines",
@@ -150,7 +150,7 @@ def line(user: str, stage: Stage) -> Spec:
             "opacity": 1,
             "line": {"width": 0},
         },
-        "meta": shown(board.name(user)),
+        "meta": escaped(board.name(user)),
         "hovertemplate": (
             f"%{{meta}}, {_WHEN}: {_time(stage.unit)},<br>"
             "rank %{customdata[1]:,} of %{customdata[2]:,} then.<extra></extra>"

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from kbdash.charts.axes import plain_axis
 from kbdash.charts.canvas import POINT_LIMIT, Spec, figure, message
 from kbdash.charts.palette import Theme, quiet_color, theme_of, user_style
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 
 MOST_COLOURS = 7
 """Groups with their own colour; the others share a grey."""
@@ -32,8 +32,8 @@ def quick(frame: pd.DataFrame, x: str, y: str, colour: str = "", theme: str = "l
         margin={"l": 12, "r": 12, "t": 30, "b": 60},
         showlegend=bool(colour),
         legend={"orientation": "h", "y": -0.22, "yanchor": "top", "font": {"color": tokens.text}},
-        xaxis=plain_axis(tokens, shown(x[:_LONGEST]), automargin=True),
-        yaxis=plain_axis(tokens, shown(y[:_LONGEST]), automargin=True),
+        xaxis=plain_axis(tokens, escaped(x[:_LONGEST]), automargin=True),
+        yaxis=plain_axis(tokens, escaped(y[:_LONGEST]), automargin=True),
     )
 
 
@@ -59,7 +59,7 @@ def _names(groups: "pd.Series[Any]") -> list[str]:
 def _trace(rows: pd.DataFrame, x: str, y: str, name: str, place: int, theme: Theme) -> Spec:
     color = quiet_color(theme) if name == _REST else user_style(place, theme).color
     heights = rows[y].to_numpy(dtype=float)
-    base: Spec = {"name": shown(name), "y": heights, "hovertemplate": "%{x}<br>%{y}<extra></extra>"}
+    base: Spec = {"name": escaped(name), "y": heights, "hovertemplate": "%{x}<br>%{y}<extra></extra>"}
     if pd.api.types.is_datetime64_any_dtype(rows[x]):
         moments = rows[x].to_numpy(dtype="datetime64[ms]")
         order = np.argsort(moments, kind="stable")
@@ -72,5 +72,5 @@ def _trace(rows: pd.DataFrame, x: str, y: str, name: str, place: int, theme: The
             "type": "scatter", "mode": "markers", "x": rows[x].to_numpy(dtype=float),
             "marker": {"color": color, "size": 7, "opacity": 0.75},
         }  # fmt: skip
-    words = [shown(str(value)[:_LONGEST]) for value in rows[x]]
+    words = [escaped(str(value)[:_LONGEST]) for value in rows[x]]
     return base | {"type": "bar", "x": words, "marker": {"color": color}}

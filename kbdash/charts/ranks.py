@@ -12,7 +12,7 @@ from kbdash.charts.canvas import BELOW, Array, Spec, figure, message, rows_of, s
 from kbdash.charts.labels import LINE, end_label, spread
 from kbdash.charts.palette import Style, Theme, faded, quiet_color, theme_of
 from kbdash.charts.people import final_order, refs_of, shown_users, styles_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.charts.timespan import Window, window_of
 from kbdash.database.standings import rank_changes
 from kbdash.units import count_text, person
@@ -114,7 +114,7 @@ def _trace(line: _Line, style: Style | None, deepest: int, window: Window, theme
     """Level lines with short slopes that begin at the exact moment of a change."""
     moments, rows = sloped(line.at, np.minimum(line.rank, deepest + 1), window)
     places = np.repeat(np.arange(len(line.at)), 2)
-    words = ["" if by == "" else f", passed by {shown(by, 24)}" for by in line.by]
+    words = ["" if by == "" else f", passed by {escaped(by, 24)}" for by in line.by]
     color = faded(quiet_color(theme), 0.7) if style is None else style.color
     ends = np.zeros(len(moments))
     ends[[0, -1]] = 0 if style is None else 9
@@ -140,7 +140,7 @@ def _trace(line: _Line, style: Style | None, deepest: int, window: Window, theme
             "opacity": 1,
             "line": {"width": 0},
         },
-        "meta": shown(line.name),
+        "meta": escaped(line.name),
         "hovertemplate": (
             "%{meta} came to rank %{customdata[1]:,}<br>on %{customdata[3]|%Y-%m-%d %H:%M} UTC"
             "%{customdata[2]}.<extra></extra>"
@@ -174,7 +174,7 @@ def _names(
     for line, height in named:
         style = styles.get(line.user)
         rank = f"{count_text(line.final)} " if line.final > deepest or deepest > 12 else ""
-        text = f"{rank}{shown(line.name, _NAME)}"
+        text = f"{rank}{escaped(line.name, _NAME)}"
         labels.append(
             end_label(f"<b>{text}</b>" if style else text, height / plot, style.ink if style else theme.muted)
         )

@@ -9,7 +9,7 @@ import pandas as pd
 from kbdash.charts.canvas import Spec, rows_of, stamps, utc
 from kbdash.charts.palette import Style, Theme, contrast, faded, quiet_color
 from kbdash.charts.people import refs_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.charts.timespan import Window
 from kbdash.units import Unit, duration_text, minute_text, person, time_text
 
@@ -51,7 +51,7 @@ def strip(held: list[Reign], styles: Mapping[str, Style], unit: Unit, theme: The
     inks = [bar_ink(styles.get(reign.user_id), theme) for reign in held]
     widths = [(reign.until - reign.since) / np.timedelta64(1, "ms") for reign in held]
     sentences = [
-        f"{shown(reign.name)} held the record for {duration_text(width / 1000)}<br>from"
+        f"{escaped(reign.name)} held the record for {duration_text(width / 1000)}<br>from"
         f" {minute_text(pd.Timestamp(reign.since))}, at last with {time_text(reign.score, unit)}."
         for reign, width in zip(held, widths, strict=True)
     ]
@@ -62,7 +62,7 @@ def strip(held: list[Reign], styles: Mapping[str, Style], unit: Unit, theme: The
         "x": widths,
         "y": np.zeros(len(held)),
         "width": np.ones(len(held)),
-        "text": [shown(reign.name, 16) for reign in held],
+        "text": [escaped(reign.name, 16) for reign in held],
         "textposition": "inside",
         "insidetextanchor": "start",
         "textangle": 0,

@@ -11,7 +11,7 @@ from kbdash.charts.axes import plain_axis
 from kbdash.charts.canvas import LETTER, PHONE, SMALL, Array, Spec, caption, figure, message
 from kbdash.charts.palette import Theme, sequential_scale, theme_of
 from kbdash.charts.people import refs_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.units import Unit, person, ratio_text, time_text
 
 _FAR_OFF = 4.0  # times the best: anything slower has the strongest colour
@@ -37,14 +37,14 @@ def shapes(frame: pd.DataFrame, unit: Unit, theme: str = "light", *, narrow: boo
         z[cell], text[cell] = np.log2(ratio), f"{ratio:.2f}"
         name = names.setdefault(row["user_id"], person(row["user_name"], row["user_id"]))
         facts[cell][0] = refs_of([row["submission_id"]], [row["runner"]])[0]
-        facts[cell][1] = f"{shown(name)}, {_measured(row, unit)}, {ratio_text(ratio)} the best."
+        facts[cell][1] = f"{escaped(name)}, {_measured(row, unit)}, {ratio_text(ratio)} the best."
     keys, heads = column_names(dict(zip(measured["shape"], measured["spec"], strict=True)), columns)
     heat: Spec = {"z": z, "text": text, "customdata": facts, "zmin": 0, "zmax": np.log2(_FAR_OFF)}
     numbers = "" if narrow and not _fits(text, names.values()) else "%{text}"
-    words = f"mean time, × the best of each shape<br>shapes: {shown(keys, 36)}"
+    words = f"mean time, × the best of each shape<br>shapes: {escaped(keys, 36)}"
     return _table(
         heat | {"texttemplate": numbers},
-        [shown(names[user], _NAME) for user in users],
+        [escaped(names[user], _NAME) for user in users],
         heads,
         tokens,
         words,
@@ -66,7 +66,7 @@ def column_names(specs: dict[Any, str], columns: Sequence[Any]) -> tuple[str, li
     names = [" · ".join(read[shape].get(key, "–") for key in varying) for shape in columns]
     if not varying or len(set(names)) < len(columns):
         return "by number", [str(shape) for shape in columns]
-    return " · ".join(varying), [shown(name, 26) for name in names]
+    return " · ".join(varying), [escaped(name, 26) for name in names]
 
 
 def _pairs(spec: object) -> dict[str, str]:
@@ -77,7 +77,7 @@ def _pairs(spec: object) -> dict[str, str]:
 
 def _measured(row: dict[Any, Any], unit: Unit) -> str:
     spread = "" if pd.isna(row["std_ns"]) else f" ± {time_text(row['std_ns'] / 1e9, unit)}"
-    return f"{shown(row['spec'], 60)}:<br>{time_text(row['mean_ns'] / 1e9, unit)}{spread}"
+    return f"{escaped(row['spec'], 60)}:<br>{time_text(row['mean_ns'] / 1e9, unit)}{spread}"
 
 
 def _table(heat: Spec, rows: list[str], columns: list[str], theme: Theme, words: str, *, narrow: bool) -> go.Figure:

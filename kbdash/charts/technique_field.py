@@ -11,7 +11,7 @@ from kbdash.charts.canvas import Spec, caption, figure, message, rows_of, sign
 from kbdash.charts.palette import Theme, theme_of
 from kbdash.charts.people import refs_of
 from kbdash.charts.rows import Row, arranged
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.units import Unit, person, time_text
 
 MOST_RANKS = 100
@@ -63,7 +63,7 @@ def _squares(part: pd.DataFrame, held: Sequence[tuple[str, ...] | None], facet: 
     rows = part.iloc[holds]
     people = zip(rows["user_name"], rows["user_id"], rows["rank"], rows["score"], strict=True)
     words = [
-        f"{shown(person(name, user))}, rank {rank}, {time_text(score, unit)}" for name, user, rank, score in people
+        f"{escaped(person(name, user))}, rank {rank}, {time_text(score, unit)}" for name, user, rank, score in people
     ]
     size = 8 if narrow else max(4, min(12, 900 // max(len(part), 1) - 2))
     return {

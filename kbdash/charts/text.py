@@ -12,7 +12,7 @@ _RIGHT_TO_LEFT = {"R", "AL"}
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
-def shown(text: object, limit: int | None = None) -> str:
+def escaped(text: object, limit: int | None = None) -> str:
     """`text` escaped so that Plotly shows it literally, cut to `limit` characters."""
     plain = str(text)
     if limit is not None and len(plain) > limit:

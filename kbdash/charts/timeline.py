@@ -5,12 +5,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kbdash.charts.axes import date_axis
-from kbdash.charts.canvas import Spec, caption, each, figure, message, rows_of, sign, stamps, utc
+from kbdash.charts.canvas import Spec, caption, figure, message, row_tuples, rows_of, sign, stamps, utc
 from kbdash.charts.contested import Titles, grouped
 from kbdash.charts.palette import Theme, faded, theme_of, warning_ink
 from kbdash.charts.people import refs_of
 from kbdash.charts.rows import arranged
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.units import minute_text, person, plural, time_text, unit_for
 
 _WEEK = 7 * 86_400_000  # milliseconds
@@ -63,7 +63,7 @@ def _bars(weeks: pd.DataFrame, places: dict[tuple[str, str], float], theme: Them
         "width": np.full(len(weeks), _WEEK * 0.92),
         "marker": {"color": faded(theme.accent, 0.8), "line": {"width": 0}},
         "customdata": rows_of(
-            [[""] * len(weeks), [shown(name) for name in weeks["problem"]], words, weeks["week"].astype(str)]
+            [[""] * len(weeks), [escaped(name) for name in weeks["problem"]], words, weeks["week"].astype(str)]
         ),
         "hovertemplate": "%{customdata[1]}: %{customdata[2]} in the week of %{customdata[3]}.<extra></extra>",
     }
@@ -73,9 +73,9 @@ def _stars(boards: pd.DataFrame, at: list[float], theme: Theme) -> Spec:
     known = boards["record_at"].notna().to_numpy()
     part = boards[known]
     sentences = [
-        f"{shown(row.problem)}: {shown(person(row.user_name, row.user_id))} set the standing record,<br>"
+        f"{escaped(row.problem)}: {escaped(person(row.user_name, row.user_id))} set the standing record,<br>"
         f"{time_text(row.best, unit_for(row.best))}, on {minute_text(row.record_at)}."
-        for row in each(part)
+        for row in row_tuples(part)
     ]
     return {
         "type": "scatter",

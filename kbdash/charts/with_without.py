@@ -12,7 +12,7 @@ from kbdash.charts.palette import Theme, quiet_color, theme_of
 from kbdash.charts.people import refs_of
 from kbdash.charts.rows import Row, arranged
 from kbdash.charts.span import axis_end
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.units import count_text, plural, time_text, unit_for
 
 MOST_BOARDS = 4
@@ -31,7 +31,7 @@ def with_without(
     tokens = theme_of(theme)
     words = dict(labels)
     groups = [bests[(bests["problem"] == problem) & (bests["runner"] == runner)] for problem, runner in boards]
-    rows = arranged([Row(shown(words.get(board, board[0]), 44)) for board in boards], tokens, narrow=True, row=_ROW)
+    rows = arranged([Row(escaped(words.get(board, board[0]), 44)) for board in boards], tokens, narrow=True, row=_ROW)
     end = min(max(axis_end(group["score"]).ratio for group in groups), FURTHEST)
     beyond = sum(int((group["score"] / group["score"].min() > end).sum()) for group in groups)
     held, bare = tokens.accent, quiet_color(tokens)
@@ -76,7 +76,7 @@ def _dots(group: pd.DataFrame, at: float, end: float, theme: Theme, *, holds: bo
     part = part.iloc[thinned(np.zeros(len(part), bool), POINT_LIMIT // (2 * MOST_BOARDS))]
     unit = unit_for(best)
     words = [
-        f"{shown(name or 'unnamed')}: {time_text(score, unit)}, {'holds it' if holds else 'does not hold it'}."
+        f"{escaped(name or 'unnamed')}: {time_text(score, unit)}, {'holds it' if holds else 'does not hold it'}."
         for name, score in zip(part["user_name"].fillna(""), part["score"], strict=True)
     ]
     mark = {"color": theme.accent} if holds else {"color": quiet_color(theme), "symbol": "circle-open"}

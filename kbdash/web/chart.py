@@ -9,7 +9,7 @@ import streamlit as st
 
 from kbdash import charts
 from kbdash.charts.palette import theme_of
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.dataset.credit import DATASET_PAGE
 from kbdash.dataset.source import Source
 from kbdash.view import SubmissionView, read_ref
@@ -90,7 +90,7 @@ def _pictures(key: str, title: str, competition: str | None, opens: Open | None)
 
     tokens = theme_of(widgets.theme())
     data = {
-        "box": f"{key}-box", "opens": opens is not None, "title": shown(title),
-        "source": shown(source_line(engine().source)), "muted": tokens.muted,
+        "box": f"{key}-box", "opens": opens is not None, "title": escaped(title),
+        "source": escaped(source_line(engine().source)), "muted": tokens.muted,
     }  # fmt: skip
     _link(key=name, data=data, on_point_change=open_point, width="content")

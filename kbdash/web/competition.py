@@ -196,7 +196,7 @@ def _tab(scene: Scene, tab: str, asked: CompetitionView) -> None:
     if view.scope != asked.scope:
         st.rerun()
     now = scene.with_view(view)
-    with widgets.boundary(f"{tab}-problem"), run_slots.run_slot(), session.held(session.engine()):
+    with widgets.boundary(f"{tab}-problem"), run_slots.run_slot(), session.using_engine(session.engine()):
         if tab != "leaderboard" or not layout.wide():
             _SHOW[tab](now)
             return

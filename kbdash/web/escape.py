@@ -20,7 +20,7 @@ def markdown(text: str) -> str:
     """`text` so that markdown shows exactly its characters: no link, image, formula, emoji or new line."""
     line = _BREAKS.sub(" ", text)
     plain = _PUNCTUATION.sub(r"\\\1", _PATTERNS.sub(_JOINER, line))
-    return _isolated(plain) if _turns(line) else plain
+    return _isolated(plain) if _changes_direction(line) else plain
 
 
 def message(text: str) -> str:
@@ -28,7 +28,7 @@ def message(text: str) -> str:
     return markdown(for_readers(text))
 
 
-def _turns(text: str) -> bool:
+def _changes_direction(text: str) -> bool:
     return any(unicodedata.bidirectional(char) in _TURNING for char in text)
 
 

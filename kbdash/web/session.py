@@ -27,7 +27,7 @@ class _Watch:
 
 
 @contextmanager
-def held(kb: KernelBot) -> Iterator[None]:
+def using_engine(kb: KernelBot) -> Iterator[None]:
     """Everything that this thread computes inside the block is about this engine, without looking it up again."""
     before, _run.kb = getattr(_run, "kb", None), kb
     try:

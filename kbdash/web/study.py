@@ -116,10 +116,10 @@ def begin(kb: KernelBot, rows: pd.DataFrame, competition: str, format_: Format, 
 
 
 def _make(kb: KernelBot, rows: pd.DataFrame, competition: str, format_: Format, work: Work) -> None:
-    _made.get(work.key, lambda: made(kb, rows, competition, format_, work))
+    _made.get(work.key, lambda: study_set(kb, rows, competition, format_, work))
 
 
-def made(kb: KernelBot, rows: pd.DataFrame, competition: str, format_: Format, work: Work) -> bytes:
+def study_set(kb: KernelBot, rows: pd.DataFrame, competition: str, format_: Format, work: Work) -> bytes:
     """The file with the texts of these rows, read in file order."""
     submissions = submissions_of(kb, rows, competition)
     ranks = dict(zip(rows["submission_id"], rows["rank"], strict=True)) if "rank" in rows else {}
@@ -150,7 +150,7 @@ def _download(
 ) -> None:  # fmt: skip
     def content() -> bytes:
         again = Work(where, len(rows))
-        return _made.get(where, lambda: made(kb, rows, str(parameters["competition"]), format_, again))
+        return _made.get(where, lambda: study_set(kb, rows, str(parameters["competition"]), format_, again))
 
     said = f"{plural(len(rows), 'text')} with facts, citation and licence"
     st.caption(f"{said}: {bytes_text(len(_made.get(where, content)))}.")

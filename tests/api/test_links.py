@@ -310,7 +310,7 @@ def test_an_answer_is_made_anew_once_another_store_is_there(kb: KernelBot, monke
     answers = Answers(lambda: kb, 10)
 
     def ask() -> None:
-        answers.kept(("key",), lambda engine: made.append(engine) or Body(b"", "text/plain"))  # type: ignore[func-returns-value]
+        answers.memoised(("key",), lambda engine: made.append(engine) or Body(b"", "text/plain"))  # type: ignore[func-returns-value]
 
     ask()
     ask()

@@ -275,7 +275,7 @@ def accent(image: Image.Image) -> int:
 
 def test_a_picture_has_a_bar_for_each_share_and_words_within_its_margins() -> None:
     def drawn(*lines: Line, sentence: str = "sentence", title: str = "Head: rest") -> Image.Image:
-        made = picture.drawn(Preview(title, sentence, lines), sample=False)
+        made = picture.picture_of(Preview(title, sentence, lines), sample=False)
         return Image.open(io.BytesIO(made)).convert("RGB")
 
     assert accent(drawn(Line("a", "1", None))) == 0

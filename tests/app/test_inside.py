@@ -216,7 +216,7 @@ def test_the_cost_and_progress_of_a_store_in_words() -> None:
     slow = store_panel.cost(replace(absent, rate=2_000_000), remote=True).replace("\u2009", " ")
     assert "about 19 minutes, at the 2.0 MB per second of earlier builds here." in slow
     building = store_panel.ContentState("building", 0.25, texts=1200, bytes=5 * 10**8, cost_bytes=2 * 10**9, rate=5e6)
-    assert plain(store_panel.said(building)).replace("\u2009", " ") == (
+    assert plain(store_panel.progress_text(building)).replace("\u2009", " ") == (
         "Building: 500.0 MB of 2.0 GB, 1,200 texts, about 5 minutes left."
     )
 

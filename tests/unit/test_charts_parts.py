@@ -16,7 +16,7 @@ from kbdash.charts.palette import LIGHT
 from kbdash.charts.quick import quick
 from kbdash.charts.span import axis_end
 from kbdash.charts.sparkline import sparkline
-from kbdash.charts.text import shown
+from kbdash.charts.text import escaped
 from kbdash.charts.with_without import compared
 
 
@@ -106,18 +106,18 @@ def test_thinning_keeps_what_must_stay_and_the_order(keep, limit):
     ],
 )
 def test_text_is_escaped_for_plotly(raw, safe):
-    assert shown(raw) == safe
+    assert escaped(raw) == safe
 
 
 def test_long_text_is_cut_before_it_is_escaped():
-    assert shown("<" * 10, 4) == "&#60;&#60;&#60;…"
-    assert shown("abcd", 4) == "abcd"
-    assert shown("ab👩\u200d💻", 4) == "ab👩…"
+    assert escaped("<" * 10, 4) == "&#60;&#60;&#60;…"
+    assert escaped("abcd", 4) == "abcd"
+    assert escaped("ab👩\u200d💻", 4) == "ab👩…"
 
 
 @given(st.text())
 def test_nothing_that_plotly_reads_survives(text):
-    safe = shown(text)
+    safe = escaped(text)
     for entity in ("&#38;", "&#60;", "&#62;", "&#36;", "&#37;", "&#123;", "&#125;", "&#34;", "&#39;"):
         safe = safe.replace(entity, "")
     assert not set(safe) & set("&<>$%{}\"'")
@@ -133,7 +133,7 @@ def test_a_label_stands_as_far_from_either_end() -> None:
 
 
 def test_a_space_that_does_not_break_is_no_control() -> None:
-    assert shown("a\xa0b\x9fc\x7fd\x1f") == "a\xa0b\ufffdc\ufffdd\ufffd"
+    assert escaped("a\xa0b\x9fc\x7fd\x1f") == "a\xa0b\ufffdc\ufffdd\ufffd"
 
 
 def test_an_axis_says_how_slow_the_last_are() -> None:

@@ -160,7 +160,7 @@ class TestLauncher:
         monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: started.append(1) or Running())
         process = Process("w", ["x"], {}, Running(ended=ended), started_at=100.0)  # type: ignore[arg-type]
         clock(100.0 + seconds)
-        process.mend()
+        process.restart_if_ended()
         assert len(started) == again
 
     def test_who_never_ran_is_started(self, clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +168,7 @@ class TestLauncher:
         process = Process("w", ["x"], {})
         process.tell(signal.SIGTERM)
         process.wait(0.0)
-        process.mend()
+        process.restart_if_ended()
         assert process.running is not None
 
     @pytest.mark.parametrize(("obeys", "signals"), [(True, [15]), (False, [15, 9])])
@@ -196,7 +196,7 @@ class TestLauncher:
     ) -> None:
         said: list[str] = []
         fleet = launcher.Fleet("127.0.0.1", 1, [Process("w1", [], {}), Process("w2", [], {})])
-        monkeypatch.setattr(Process, "mend", lambda self: said.append(f"mend {self.name}"))
+        monkeypatch.setattr(Process, "restart_if_ended", lambda self: said.append(f"mend {self.name}"))
         monkeypatch.setattr(Process, "wait", lambda self, until: said.append(f"wait {self.name} {until - 100:.1f}"))
         monkeypatch.setattr(Process, "start", lambda self: said.append(f"start {self.name}"))
 

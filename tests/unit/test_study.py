@@ -25,7 +25,7 @@ BOARD = {"competition": "nvfp4", "problem": "nvfp4_gemm", "runner": "NVIDIA", "s
 
 def test_the_first_of_a_list_as_zip(kb: KernelBot) -> None:
     rows = study.rows_of(kb, "leaderboard", BOARD, 7)
-    archive = zipfile.ZipFile(io.BytesIO(study.made(kb, rows, "nvfp4", "zip", Work("", 7))))
+    archive = zipfile.ZipFile(io.BytesIO(study.study_set(kb, rows, "nvfp4", "zip", Work("", 7))))
     facts = pd.read_csv(archive.open("facts.csv"), dtype={"user_id": str})
     assert (
         facts["submission_id"].tolist() == kb.leaderboard("nvfp4_gemm", runner="NVIDIA")["submission_id"].tolist()[:7]
@@ -43,7 +43,9 @@ def test_filtered_submissions_as_lines_of_json(kb: KernelBot) -> None:
     asked = {**BOARD, "users": (user,), "passed": None, "text": None, "sort": "score", "descending": False,
              "page": 3, "page_size": 5}  # fmt: skip
     rows = study.rows_of(kb, "submissions", asked, 12)
-    lines = [json.loads(line) for line in study.made(kb, rows, "nvfp4", "jsonl", Work("", 12)).decode().splitlines()]
+    lines = [
+        json.loads(line) for line in study.study_set(kb, rows, "nvfp4", "jsonl", Work("", 12)).decode().splitlines()
+    ]
     expected = kb.submissions(
         "nvfp4_gemm", users=(user,), runner="NVIDIA", sort="score", descending=False, page_size=12
     )

@@ -255,9 +255,11 @@ def test_rows_that_stand_out_are_the_readers_own_and_the_pinned() -> None:
 
 
 def test_submissions_are_counted_in_words() -> None:
-    assert submissions.said(CompetitionView(), 5) == "5 submissions that passed."
-    assert submissions.said(CompetitionView(failures=True, users=("u1",)), 1) == "1 submission of the pinned users."
-    assert submissions.said(CompetitionView(), submissions.LARGEST_PAGE + 1).endswith("Files hold the first 100,000.")
+    assert submissions.caption(CompetitionView(), 5) == "5 submissions that passed."
+    assert submissions.caption(CompetitionView(failures=True, users=("u1",)), 1) == "1 submission of the pinned users."
+    assert submissions.caption(CompetitionView(), submissions.LARGEST_PAGE + 1).endswith(
+        "Files hold the first 100,000."
+    )
 
 
 def test_a_technique_narrows_the_first_page_of_the_leaderboard() -> None:
@@ -303,7 +305,7 @@ def test_a_submission_is_certain_once_its_competition_is_named(monkeypatch: pyte
     monkeypatch.setattr(answers, "submission_rows", lambda *_: [ONE])
     monkeypatch.setattr(resolve, "engine", lambda: SimpleNamespace(unavailable={"amd": "The Hub is away."}))
     monkeypatch.setattr(resolve, "_ask", lambda ref, *_, **__: asked.append(ref.id))
-    found = [resolve.found(Ref(7), where, key="k", on_pick=print) for where in ("trimul", None)]
+    found = [resolve.submission_of(Ref(7), where, key="k", on_pick=print) for where in ("trimul", None)]
     assert (found, asked) == ([ONE, None], [7])
 
 

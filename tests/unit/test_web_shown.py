@@ -184,7 +184,7 @@ def _searched(view) -> None:
 
     from kbdash.web.content import search
 
-    st.text(str(search._places(view)))
+    st.text(str(search._has_store(view)))
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,11 @@ def test_competitions_without_a_store_are_named(
 @pytest.mark.parametrize("missing", [True, False])
 def test_steps_and_searches_need_the_store_of_their_competition(monkeypatch: pytest.MonkeyPatch, missing: bool) -> None:
     monkeypatch.setattr(store_panel, "missing", lambda *_: missing)
-    assert search._places(SearchView(competition="one")) is steps._there(StepsView(competition="one")) is not missing
+    assert (
+        search._has_store(SearchView(competition="one"))
+        is steps._has_store(StepsView(competition="one"))
+        is not missing
+    )
 
 
 def _offer() -> None:

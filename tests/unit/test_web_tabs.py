@@ -134,17 +134,17 @@ def test_the_first_ranks_stand_beside_those_without_flagged_rows(monkeypatch: py
 
 @pytest.mark.usefixtures("written")
 @pytest.mark.parametrize(
-    ("q", "has_places", "shown"),
+    ("q", "has_store", "shown"),
     [("x", True, ["results"]), ("x", False, []), ("", True, ["examples"]), ("", False, ["examples"])],
 )
 def test_examples_are_shown_until_something_is_searched(
-    monkeypatch: pytest.MonkeyPatch, q: str, has_places: bool, shown: list[str]
+    monkeypatch: pytest.MonkeyPatch, q: str, has_store: bool, shown: list[str]
 ) -> None:
     told: list[str] = []
     monkeypatch.setattr(state, "view", lambda _: SearchView(q=q))
     monkeypatch.setattr(widgets, "link_notes", lambda: None)
     monkeypatch.setattr(search, "_box", lambda _: None)
-    monkeypatch.setattr(search, "_places", lambda _: has_places)
+    monkeypatch.setattr(search, "_has_store", lambda _: has_store)
     monkeypatch.setattr(search, "_results", lambda _: told.append("results"))
     monkeypatch.setattr(search, "_examples", lambda: told.append("examples"))
     search.show()

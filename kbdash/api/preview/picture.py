@@ -16,7 +16,7 @@ _TOP, _BOTTOM, _ROW = 206, 560, 44
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
-def drawn(preview: Preview, *, sample: bool) -> bytes:
+def picture_of(preview: Preview, *, sample: bool) -> bytes:
     """The picture as PNG."""
     image = Image.new("RGB", SIZE, LIGHT.background)
     pen = ImageDraw.Draw(image)

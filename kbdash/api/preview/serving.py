@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kbdash.api import failures
 from kbdash.api.answers import source_headers
 from kbdash.api.gate import Bounds, Gate
-from kbdash.api.preview.picture import SIZE, drawn
-from kbdash.api.preview.summary import Preview, fallback, summarised, told
+from kbdash.api.preview.picture import SIZE, picture_of
+from kbdash.api.preview.summary import Preview, fallback, preview_of, summarised
 from kbdash.api.responses import Body, respond
 from kbdash.api.routes import given, origin
 from kbdash.cache import BYTES, SharedCache
@@ -50,33 +50,33 @@ class Previews:
         """The preview of the page at an address; one without data if these do not arrive in time."""
         view = summarised(path, _params(request))
         with suppress(KbdashError, TimeoutError):
-            work = self._gate.run(request, partial(self._told, path, view))
+            work = self._gate.run(request, partial(self._preview, path, view))
             return await asyncio.wait_for(work, WAIT_SECONDS)
         return fallback(path)
 
-    def _told(self, path: str, view: View) -> Preview:
+    def _preview(self, path: str, view: View) -> Preview:
         kb = self._engine()
-        return self._kept.get((*_version(kb), path, view), lambda: told(kb, path, view))
+        return self._kept.get((*_version(kb), path, view), lambda: preview_of(kb, path, view))
 
     async def _picture(self, request: Request) -> Response:
         page = request.path_params["page"]
         path = "" if page == FRONT else page
         view = summarised(path, _params(request))
         try:
-            return respond(request, await self._gate.run(request, partial(self._drawn, path, view)))
+            return respond(request, await self._gate.run(request, partial(self._picture_of, path, view)))
         except Exception as error:  # `answer` logs unexpected ones
             return failures.answer(error)
 
-    def _drawn(self, path: str, view: View) -> Body:
+    def _picture_of(self, path: str, view: View) -> Body:
         kb = self._engine()
         return self._pictures.get((*_version(kb), path, view), partial(self._body, kb, path, view))
 
     def _body(self, kb: KernelBot, path: str, view: View) -> Body:
         try:
-            preview = self._told(path, view)
+            preview = self._preview(path, view)
         except KbdashError:
             preview = fallback(path)
-        content = drawn(preview, sample=kb.source.kind == "sample")
+        content = picture_of(preview, sample=kb.source.kind == "sample")
         return Body(content, "image/png", headers=source_headers(kb.source))
 
 

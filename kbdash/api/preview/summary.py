@@ -68,7 +68,7 @@ def summarised(path: str, params: Params) -> View:
     return View() if path in PLAIN else view_at(path).parse(params)[0]
 
 
-def told(kb: KernelBot, path: str, view: View) -> Preview:
+def preview_of(kb: KernelBot, path: str, view: View) -> Preview:
     """The preview of a page; KbdashError if its data cannot be read."""
     match view:
         case OverviewView():

@@ -60,7 +60,7 @@ def _ask_for_both(view: CompareView) -> None:
 
 
 def _side(ref: Ref, field: str) -> Submission | None:
-    return resolve.found(ref, ref.competition, key=f"compare-{field}", on_pick=partial(_picked, field))
+    return resolve.submission_of(ref, ref.competition, key=f"compare-{field}", on_pick=partial(_picked, field))
 
 
 def _picked(field: str, one: Submission) -> None:

@@ -55,9 +55,9 @@ def viewer(
     _viewer(
         key=key,
         data=data | {"origins": origins.as_data() if origins else None},
-        on_line_change=lambda: on_line(_told(key, "line")),
-        on_find_change=lambda: on_find(_told(key, "find")),
-        on_follow_change=lambda: state.follow(_told(key, "follow")),
+        on_line_change=lambda: on_line(_event(key, "line")),
+        on_find_change=lambda: on_find(_event(key, "find")),
+        on_follow_change=lambda: state.follow(_event(key, "follow")),
     )
 
 
@@ -82,6 +82,6 @@ def _text(found: SourceText) -> dict[str, Any]:
     return {"text": found.text, "language": found.language, "embedded": found.embedded}
 
 
-def _told(key: str, event: str) -> str:
+def _event(key: str, event: str) -> str:
     """What the browser sent with an event; validated like a link before it is used."""
     return str(st.session_state[key][event])

@@ -130,7 +130,7 @@ def _steps(view: LadderView, steps: pd.DataFrame, counted: Changes) -> None:
     wanted = [before[step] for step in shown["step"] if step in before]
     missing = [pair for pair in wanted if pair not in counted.known and pair not in counted.failed]
     with st.container(horizontal=True, vertical_alignment="center", key="ladder-bar"):
-        st.caption(_said(len(shown), len(steps), counted.moved))
+        st.caption(_caption(len(shown), len(steps), counted.moved))
         with st.container(horizontal=True, horizontal_alignment="right", gap="small", key="ladder-tools"):
             path = share.data_path("ladder", vars(view) | {"competition": competition})
             share.copy_links(view, path, key="ladder")
@@ -185,7 +185,7 @@ def _unread(counted: Changes, wanted: Sequence[Pair]) -> None:
         )  # fmt: skip
 
 
-def _said(shown: int, of: int, moved: int) -> str:
+def _caption(shown: int, of: int, moved: int) -> str:
     which = f"The newest {count_text(shown)} of {plural(of, 'step')}" if shown < of else plural(of, "step")
     read = f" Counting changed lines: {source_text.cost(moved)}." if moved else ""
     return f"{which}, fastest on top.{read}"

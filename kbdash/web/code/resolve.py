@@ -16,7 +16,7 @@ from kbdash.web.session import engine
 Pick = Callable[[Submission], None]
 
 
-def found(ref: Ref, competition: str | None, *, key: str, on_pick: Pick) -> Submission | None:
+def submission_of(ref: Ref, competition: str | None, *, key: str, on_pick: Pick) -> Submission | None:
     """The submission a link names; when several fit, None, and the reader is asked."""
     rows = answers.submission_rows(ref.id, ref.runner, competition)
     if len(rows) == 1 and (competition or not engine().unavailable):

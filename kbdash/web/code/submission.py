@@ -30,7 +30,7 @@ def show() -> None:
     if view.id is None:
         _ask_for_id()
         return
-    one = resolve.found(Ref(view.id, view.runner), view.competition, key="submission", on_pick=_picked)
+    one = resolve.submission_of(Ref(view.id, view.runner), view.competition, key="submission", on_pick=_picked)
     if one is None:
         return
     source_text.begin(one)

@@ -34,7 +34,7 @@ def show() -> None:
     _box(view)
     widgets.link_notes()
     with widgets.boundary("search-problem"):
-        if _places(view) and view.q:
+        if _has_store(view) and view.q:
             _results(view)
         elif not view.q:
             _examples()
@@ -69,7 +69,7 @@ def _filters(view: SearchView) -> None:
         st.toggle("Only runs that passed", **state.control("passed", view.passed))
 
 
-def _places(view: SearchView) -> bool:
+def _has_store(view: SearchView) -> bool:
     """Whether there is a store to search; shows which are searched and which are missing."""
     kb = engine()
     slug = pickers.competition(view)

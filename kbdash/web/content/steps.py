@@ -40,7 +40,7 @@ def show() -> None:
     widgets.link_notes()
     _filters(view)
     with widgets.boundary("steps-problem"):
-        if _there(view):
+        if _has_store(view):
             _steps(view)
 
 
@@ -58,7 +58,7 @@ def _filters(view: StepsView) -> None:
     chips.show(chips.chips_of(view))
 
 
-def _there(view: StepsView) -> bool:
+def _has_store(view: StepsView) -> bool:
     slug = pickers.competition(view)
     if slug is not None:
         return not store_panel.missing(slug, WHAT)

@@ -51,7 +51,7 @@ def _panel(competition: str) -> None:
 
 def _progress(competition: str, state: ContentState) -> None:
     asked().pop(competition, None)
-    st.progress(min(max(state.share, 0.0), 1.0), text=said(state))
+    st.progress(min(max(state.share, 0.0), 1.0), text=progress_text(state))
     if state.state == "building":
         st.button("Stop", key=f"store-stop-{competition}", on_click=engine().stop_content, args=(competition,))
 
@@ -88,7 +88,7 @@ def asked() -> dict[str, float]:
     return found
 
 
-def said(state: ContentState) -> str:
+def progress_text(state: ContentState) -> str:
     """The progress of a build or a download, in words."""
     doing = "Building" if state.state == "building" else "Fetching"
     words = [f"{doing}: {bytes_text(state.bytes)} of {bytes_text(state.cost_bytes)}"]

@@ -44,7 +44,7 @@ class Process:
         )
         _log.info("%s runs as process %d", self.name, self.running.pid)
 
-    def mend(self) -> None:
+    def restart_if_ended(self) -> None:
         """Restart it if it has ended."""
         ended = self.running is None or self.running.poll() is not None
         if ended and time.monotonic() - self.started_at > AGAIN_SECONDS:
@@ -107,7 +107,7 @@ class Fleet:
             time.sleep(0.3)
             for process in (*self.workers, *filter(None, [self.front])):
                 if not self.stopping:
-                    process.mend()
+                    process.restart_if_ended()
             if self.replacing:
                 self.replacing = False
                 self._renew(ports)

@@ -26,7 +26,7 @@ def show(scene: Scene) -> None:
     frame = answers.leaderboard(scene.board.name, **scene.filters, **asked)
     with st.container(horizontal=True, vertical_alignment="center", key="leaderboard-bar"):
         _find(scene, ranked)
-        st.caption(memoise(said, ranked, frame, view.find, scene.unit), width="content")
+        st.caption(memoise(caption, ranked, frame, view.find, scene.unit), width="content")
         share.toolbar(
             view, frame, scene.stem("leaderboard"), "leaderboard", scene.parameters | asked, key="leaderboard"
         )
@@ -67,7 +67,7 @@ def _find(scene: Scene, ranked: pd.DataFrame) -> None:
     )
 
 
-def said(ranked: pd.DataFrame, frame: pd.DataFrame, find: str, unit: Unit) -> str:
+def caption(ranked: pd.DataFrame, frame: pd.DataFrame, find: str, unit: Unit) -> str:
     """One sentence on what the table shows."""
     users = count_text(ranked["user_id"].nunique())
     mine = ranked[ranked["user_id"] == find]

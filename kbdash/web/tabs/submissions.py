@@ -27,7 +27,7 @@ def show(scene: Scene) -> None:
     parameters = {**scene.parameters, **everything, "size": LARGEST_PAGE, "skip": 0}
     with st.container(horizontal=True, vertical_alignment="center", key="submissions-bar"):
         _bar(scene)
-        st.caption(said(scene.view, found.total), width="content")
+        st.caption(caption(scene.view, found.total), width="content")
         share.toolbar(scene.view, None, scene.stem("submissions"), "submissions", parameters, key="submissions")
     if found.rows.empty:
         widgets.nothing("No submission matches these filters.", key="submissions")
@@ -52,7 +52,7 @@ def question(scene: Scene) -> dict[str, Any]:
     }
 
 
-def said(view: CompetitionView, total: int) -> str:
+def caption(view: CompetitionView, total: int) -> str:
     """How many rows the filters leave, and where files end."""
     whose = " of the pinned users" if view.users else ""
     kind = "" if view.failures else " that passed"
