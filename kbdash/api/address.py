@@ -24,18 +24,18 @@ from kbdash.database.questions.parameters import (
 from kbdash.dataset.model import Submission
 from kbdash.view import Ref
 
-# Not only spaces, and no character that cannot be in a line.
+# Not only spaces, and no control characters or line breaks.
 PATTERN = r"^ *[^\x00-\x20\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
 FORMATS = ("csv", "json", "parquet")
 
 
 def options(question: Question) -> tuple[Option, ...]:
-    """The options of a link to the question, in the order of its signature; of equal names the first counts."""
+    """The options of a link to the question, in the order of its signature; if two have one name, the first counts."""
     many = any(parameter.name == "users" for parameter in question.parameters)
     found: dict[str, Option] = {}
     for parameter in question.parameters:
         if many and parameter.name == "user":
-            continue  # written as one of the users
+            continue  # a link gives it among the users
         for option in _options(parameter):
             found.setdefault(option.name, option)
     return tuple(found.values())

@@ -28,7 +28,7 @@ class AgentsOverHttp:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """While this lasts, agents are answered; at its end their sessions are."""
+        """Serves agents while the context is open; ends their sessions on exit."""
         async with anyio.create_task_group() as self._tasks:
             yield
             self._tasks.cancel_scope.cancel()

@@ -36,14 +36,14 @@ BY_COMMAND = {SHORT_NAMES.get(name, name.replace("_", "-")): question for name, 
 
 
 class Program(click.Group):
-    """The commands; a closed pipe is not a failure: its reader has read enough."""
+    """The commands. A closed pipe is no failure: its reader has read enough."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands, in order."""
         return sorted({*super().list_commands(ctx), *BY_COMMAND})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name; that of a question is made when asked for: all of them take a tenth of a start."""
+        """The command of that name. Those of questions are created lazily: all take a tenth of the start-up time."""
         if cmd_name in BY_COMMAND and cmd_name not in self.commands:
             self.add_command(question_command(BY_COMMAND[cmd_name], cmd_name))
         return super().get_command(ctx, cmd_name)

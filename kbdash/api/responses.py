@@ -22,7 +22,7 @@ EXPOSED = (
 
 @dataclass(frozen=True)
 class Body:
-    """Bytes with their headers; `lasting` is false if the answer may be more complete a moment later."""
+    """Bytes with their headers; `lasting` is false if a later answer may be more complete."""
 
     content: bytes
     media_type: str

@@ -10,7 +10,7 @@ from kbdash.units import THIN, Unit, time_text
 Bounds = tuple[float, float]
 
 LOWER_IS_BETTER = "lower is better"
-# Plotly writes the part after a line break only where it changes, so a year or a day is named once.
+# Plotly repeats the part after a line break only where it changes, so each year or day is written once.
 _STOPS = [
     {"dtickrange": [None, 86_399_999], "value": "%H:%M\n%b %-d"},
     {"dtickrange": [86_400_000, "M1"], "value": "%b %-d\n%Y"},
@@ -51,7 +51,7 @@ def time_axis(bounds: Bounds, unit: Unit, theme: Theme, title: str, **more: Any)
 
 
 def date_axis(theme: Theme, **more: Any) -> Spec:
-    """An axis of UTC dates that says so."""
+    """An axis of dates, labelled as UTC."""
     return plain_axis(theme, "UTC") | {"type": "date", "showgrid": False, "nticks": 6, "tickformatstops": _STOPS} | more
 
 

@@ -25,10 +25,10 @@ LETTER = 6.2  # pixels of an average letter at the labels' size
 
 
 class Sent(go.Figure):  # type: ignore[misc]  # Plotly has no types
-    """A figure as a browser gets it: one text, a seventh of the memory of Plotly's objects. For showing only."""
+    """A figure as the JSON text that a browser gets: a seventh of the memory of Plotly's objects. Only for display."""
 
     def __init__(self, figure: go.Figure) -> None:
-        # Plotly's own would make an object of every trace.
+        # The method of Plotly would make an object of every trace.
         self._text: str = figure.to_json()
 
     def to_dict(self) -> Spec:

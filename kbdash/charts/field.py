@@ -93,7 +93,7 @@ def _title(drawn: Field, ranked: int, light: float | None) -> str:
 
 
 def _rank_axis(drawn: Field, count: int, share: float, edge: float) -> Spec:
-    """Ranks, the first on top; a tick says the rank of its row, which ties share."""
+    """Ranks, the first on top; the tick of a row is its rank, which ties share."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000) if count / step <= 8 or step == 2000)
     ticks = [1, *range(step if step > 1 else 2, count + 1, step)]
     ranks = rank_texts(drawn.frame["rank"].tolist())
@@ -215,7 +215,8 @@ def _names(drawn: Field, pinned: Sequence[str], height: float) -> list[Spec]:
 
 
 def _name(drawn: Field, place: int, text: str, *, leftward: bool, tight: bool) -> Spec:
-    """A name beside its dot; where dots are close, right above or left below it, where the curve never is."""
+    """A name beside its dot. Where dots are close, it is above to the right or below to the left: the curve, which
+    falls to the right, never comes there."""
     return {
         "text": text,
         "x": float(drawn.ratios[place]),

@@ -88,7 +88,7 @@ _USERS = (
     (SKY, "longdashdot", "x"),
 )
 
-# What happened to a submission: passing is calm, failing stands out, the rest is grey.
+# Status of a submission: passed is calm, failed stands out, the rest is grey.
 _STATUSES = {
     "succeeded": BLUE,
     "failed": VERMILION,

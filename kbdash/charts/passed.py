@@ -43,7 +43,7 @@ _NAME = 12
 _LINE = 14  # pixels of a line of names
 _SIGN = 11  # pixels of a sign
 _BELOW_SIGN = 13  # from a sign to the name below it
-_APART = 12.5  # pixels between the middles of what does not touch
+_APART = 12.5  # pixels between the middles of two signs that do not touch
 _EVENTS = 300  # changes drawn of one user, the last ones
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -125,7 +125,7 @@ def _drawn(
 
 
 def _left_out(total: int, signed: Array) -> str:
-    """Says which of all changes are not drawn, or have no sign."""
+    """A sentence on the changes that are not drawn, or have no sign."""
     drawn, few = len(signed), f"signs at {count_text(signed.sum())} of"
     if drawn < total:
         said = f"the last {count_text(drawn)} of {count_text(total)} changes"
@@ -216,7 +216,8 @@ def _words(who: str, row: Any, symbol: str) -> str:
 
 
 def _passers(changes: pd.DataFrame, signs: list[Box], theme: Theme, width: int) -> list[Spec]:
-    """Names of those who passed below their signs, if no name and on a phone no sign is in the way; the last always."""
+    """Names of the users who passed, each below its sign: the last always, any other unless it would cover a name
+    or, on a phone, a sign."""
     taken = list(signs) if width < PHONE else []
     labels: list[Spec] = []
     lines = list(zip(row_tuples(changes), stamps(utc(changes["at"])), signs, strict=True))
@@ -237,7 +238,7 @@ def _passers(changes: pd.DataFrame, signs: list[Box], theme: Theme, width: int) 
 
 
 def _crossed(one: Box, other: Box) -> bool:
-    """Whether two of them meet."""
+    """Whether two boxes overlap."""
     return abs(one[0] - other[0]) < _APART and one[1] < other[2] and one[2] > other[1]
 
 

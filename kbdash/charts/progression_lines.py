@@ -95,7 +95,7 @@ def others_of(stage: Stage) -> tuple[list[Array], int]:
 def greys(others: list[Array], stage: Stage) -> Spec:
     """Everybody else as thin steps in one trace."""
     board = stage.board
-    # Each user's last best twice more: at the end of the axis, and where the line is interrupted.
+    # Each user's last best is there twice more: at the end of the axis, and as the gap before the next user's line.
     places = np.concatenate([np.append(mine, [mine[-1], mine[-1]]) for mine in others] or [np.empty(0, int)])
     ends = np.cumsum([len(mine) + 2 for mine in others], dtype=int)
     x, y = stamps(board.at[places]).astype(object), stage.unit.per_second * board.score[places]

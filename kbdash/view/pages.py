@@ -27,8 +27,8 @@ from kbdash.view.values import (
     write_time,
 )
 
-# Some boards have no hardware to compare. It is the last, so that the others keep their places: when the list changes,
-# Streamlit opens a tab by its new place in the old list, and then reports that one as chosen.
+# The tab "hardware" is last because some boards do not have it: the others then keep their positions. When the list of
+# tabs changes, Streamlit opens the tab at the old position, and reports that one as chosen.
 TABS = ("leaderboard", "distribution", "progression", "techniques", "submissions", "hardware")
 SPANS = ("field", "final", "all")  # how far the time axes of charts reach
 RANKS = ("bump", "lanes")

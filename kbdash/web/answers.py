@@ -30,7 +30,7 @@ class _MovedOnError(Exception):
 
 
 def _version(kb: KernelBot) -> tuple[str, ...]:
-    """The version of an answer: one given while a file could not be read is outdated once it can."""
+    """The version of an answer: it changes when a file becomes readable, so that answers without the file expire."""
     return (kb.source.version, *kb.readable())
 
 
@@ -40,7 +40,7 @@ def _stores(kb: KernelBot) -> tuple[str, ...]:
 
 
 def _verdicts(kb: KernelBot) -> tuple[str, ...]:
-    """The same for verdicts, whose number grows."""
+    """The same for verdicts, which become more with time."""
     return (*_stores(kb), str(kb.verdicts_known()))
 
 
@@ -145,7 +145,7 @@ relatives = memoised(KernelBot.relatives, _stores)
 verdicts = memoised(KernelBot.verdicts, _verdicts)
 
 
-if not TYPE_CHECKING:  # which would accept any name then
+if not TYPE_CHECKING:  # with this, a type checker would accept any name
 
     def __getattr__(name: str) -> Callable[..., Any]:
         """The memoised question of that name."""
@@ -155,5 +155,5 @@ if not TYPE_CHECKING:  # which would accept any name then
 
 
 def placement(of: Submission) -> Placement:
-    """Placement of a submission on its board and runner, from the leaderboard that the page shows anyway."""
+    """Placement of a submission on its board and runner, computed from the leaderboard, which is memoised anyway."""
     return _placement_among(of, leaderboard(of.problem, competition=of.competition, runner=of.runner))

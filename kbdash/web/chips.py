@@ -13,7 +13,7 @@ from kbdash.view import View, params_of
 from kbdash.web import state, widgets
 from kbdash.web.escape import markdown
 
-MOST, MOST_NARROW = 8, 3  # in sight, the second on a phone; more would push the table down
+MOST, MOST_NARROW = 8, 3  # chips in sight, on a desktop and on a phone; more would push the table down
 
 
 @dataclass(frozen=True)

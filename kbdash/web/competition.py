@@ -77,7 +77,7 @@ def chosen(boards: Sequence[Board], asked: str | None) -> Board | None:
 
 
 def _facts(scene: Scene, more: int) -> None:
-    """The board's description and figures in one line; its card and caveats, which unfold, in another."""
+    """The board's description and figures in one line; in the next, its card and its caveats, which unfold."""
     if more:
         st.caption(f"{count_text(more)} more problems; each is opened by its link: ?problem=name")
     _numbers(scene)

@@ -26,7 +26,7 @@ SHOWN_ROWS = 1_000
 SHOWN = Bounds(SHOWN_ROWS, 8 << 20, SECONDS)
 TAKEN = Bounds(MOST_ROWS, 100 << 20, SECONDS)
 _files = threading.Semaphore(2)
-"""How many answer files are made at once: each may take some hundred megabytes."""
+"""How many answer files may be made at the same time: each may take some hundred megabytes."""
 
 
 def show() -> None:

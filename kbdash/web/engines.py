@@ -12,13 +12,13 @@ from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
 
 REOPEN_SECONDS = 10.0
-"""The source is opened at most once per this many seconds, however many ask for it."""
+"""Least seconds between two attempts to open the source, however many readers ask."""
 STAND_IN_SECONDS = 30.0
-"""Seconds after which a sample that replaces an unreachable Hub is given up for a retry of the Hub."""
+"""Seconds that the sample stands in for an unreachable Hub before the Hub is tried again."""
 UNUSED_SECONDS = 600.0
 """Seconds that an engine of an older revision is kept for readers who still use it."""
 LAST_ANSWER_SECONDS = 60.0
-"""Seconds that an answer in progress may still need its engine."""
+"""Seconds that a replaced engine stays open for answers in progress."""
 SWEEP_SECONDS = 65.0
 MOST_REPLACED = 2
 

@@ -29,7 +29,7 @@ def active(scene: Scene) -> None:
 
 
 def remarks(view: CompetitionView) -> None:
-    """What is odd about the filters."""
+    """Warnings about filters that contradict each other."""
     if view.since and view.until and view.since > view.until:
         st.warning(f"From ({view.since}) is after To ({view.until}), so no day is left.", icon=":material/event_busy:")
 
@@ -66,7 +66,7 @@ def _more(scene: Scene) -> None:
     with st.popover(f"Filters ({active})" if active else "Filters", icon=":material/tune:", key="filters"):
         _pins(scene)
         first, last = st.columns(2)
-        # Without `value`, Streamlit goes through all of the session's state to find out what kind of value there is.
+        # Without the argument `value`, Streamlit scans the whole session state for the type of the value.
         first.date_input("From (UTC day)", None, format="YYYY-MM-DD", **state.control("since", view.since))
         last.date_input(
             "To (UTC day)",

@@ -1,4 +1,4 @@
-"""What every page needs in the browser: search for people and boards, keys, address, the window's width, the theme."""
+"""The part of every page that runs in the browser: search, keys, address, width of the window, theme."""
 
 import json
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from kbdash.web.weight import bytes_of
 
 MOST_BYTES = 96 * 2**20
 _KEY_BYTES = 1_000
-"""What a key takes, and its place in the cache; measured."""
+"""Bytes that a key and its entry in the cache take; measured."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -1,7 +1,7 @@
-"""Forget the widgets of earlier runs: Streamlit keeps what it knows about each for as long as the session lasts.
+"""Forget the widgets of earlier runs: Streamlit keeps their metadata for as long as the session lasts.
 
-A widget whose label, options or limits differ is another one to Streamlit. So every script run added some three of
-them, each with its callback and what that refers to.
+To Streamlit, a widget with another label, options or limits is a new widget. So every run would add about three, each
+with its callback and all that the callback refers to.
 """
 
 from collections import deque
@@ -11,12 +11,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state import SafeSessionState, SessionState
 
 RUNS = 8
-"""Whole runs whose widgets stay known: a click from a page shown then may still be on its way."""
+"""How many full runs a widget stays known after it was last drawn: a click on it may still be on its way."""
 _RECENT = "_recent_widgets"
 
 
 def forget() -> None:
-    """Forget the widgets that the last whole runs did not draw. To be called when one has drawn its page."""
+    """Forget the widgets that none of the last full runs drew. Call it at the end of a full run."""
     run = get_script_run_ctx()
     if run is None:
         return

@@ -29,7 +29,7 @@ def control(scene: Scene) -> None:
 
 
 def remarks(scene: Scene) -> None:
-    """What is odd about the time: it is none, or no kernel can be that fast."""
+    """Warnings about the time: it is not a time, or no kernel can be that fast."""
     if refused := st.session_state.pop(_REFUSED, None):
         example = f"Write it like 30 {scene.unit.name} or 0.03 ms."
         st.warning(f"{markdown(repr(refused))} is no time. {example}", icon=":material/timer_off:")

@@ -6,7 +6,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parents[1]
 _INSTALLED = _PACKAGE / "_program"
 PROGRAM = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
-"""In a wheel it is inside the package, in a checkout beside it."""
+"""In a wheel the folder is inside the package, in a checkout beside it."""
 _FOLDERS = ("KBDASH_SOURCE", "KBDASH_CACHE", "KBDASH_CONTENT")
 
 

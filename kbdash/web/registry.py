@@ -32,9 +32,10 @@ def sections(competitions: Sequence[Competition]) -> Sections:
 
 
 def with_unknown(menu: Sections, address: str | None) -> Sections:
-    """The menu with a hidden page at the address in the browser, if it has none there; it stays, for Back.
+    """The menu, with a hidden page for the browser's address if no page has that path.
 
-    Streamlit itself would tell about missing files, in a dialog over the overview.
+    The page stays in the menu, so that Back leads to it. Without it, Streamlit would show the overview, and a dialog
+    about missing files over it.
     """
     path = urlsplit(address or "").path.rpartition("/")[2]
     if _PATH.fullmatch(path) and path not in by_path(menu):

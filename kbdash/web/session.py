@@ -28,7 +28,7 @@ class _Watch:
 
 @contextmanager
 def using_engine(kb: KernelBot) -> Iterator[None]:
-    """Everything that this thread computes inside the block is about this engine, without looking it up again."""
+    """Inside the block, `engine` returns this engine to the current thread without looking it up."""
     before, _run.kb = getattr(_run, "kb", None), kb
     try:
         yield
@@ -42,7 +42,7 @@ def engine() -> KernelBot:
 
 
 def _looked_up() -> KernelBot:
-    """The session stores only the engine's number, so that an idle tab does not keep an engine alive."""
+    """Find the engine by its number; the session stores no more, so that an idle tab does not keep an engine alive."""
     number, asked_at = st.session_state.get(_NUMBER), st.session_state.pop(_ASKED_AT, None)
     if number is not None and asked_at is None:
         opened = engines().get(number)

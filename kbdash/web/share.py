@@ -116,13 +116,13 @@ def sql(question: str, parameters: Mapping[str, object], *, key: str) -> None:
     """The statement behind what is shown: short for `kb.sql(…)` and the console, or spelled out for plain DuckDB."""
     help_ = "The statement behind what is shown"
     with st.popover("SQL", key=f"{key}-sql", help=help_, on_change="rerun") as opened:
-        if opened.open:  # nothing is made while it is closed
+        if opened.open:  # nothing is computed while it is closed
             _sql(question, dict(parameters), key)
 
 
 @st.fragment
 def _sql(question: str, parameters: dict[str, object], key: str) -> None:
-    """A fragment: reruns alone when the reader chooses the long form, which is made only then."""
+    """A fragment: reruns alone when the reader chooses the long form, which is computed only then."""
     competitions = competitions_asked(question)
     text = statement(question, {**parameters, "facets": None}, competitions)
     if parameters.get("facets"):
@@ -164,7 +164,7 @@ def plain_sql(text: str, competitions: Sequence[str] | None = None) -> str:
 def toolbar(
     view: View, rows: Rows | None, stem: str, question: str, parameters: Mapping[str, object], *, key: str
 ) -> None:
-    """Copy link, copy data link, download and SQL in one row; without `rows` the data link is what is downloaded."""
+    """Copy link, copy data link, download and SQL in one row; without `rows`, the download is the data link."""
     with st.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"{key}-toolbar"):
         copy_links(view, data_path(question, parameters), key=key)
         if rows is None:

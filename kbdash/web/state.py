@@ -31,14 +31,16 @@ LONGEST_ADDRESS = 8000  # characters of a link that is followed; no view has a l
 class _Url:
     """What this session last wrote to the URL of a page, and pending changes of widgets.
 
-    A click ends the run under way at its next call of Streamlit, and the next run begins beside it. So what a run
-    concludes is noted in one step, before the browser is told; if that is cut off, the next run tells it.
+    A click interrupts the current run at its next call of Streamlit, and the next run may begin before it has ended. So
+    a run stores its result in one step, before it updates the URL; if it is interrupted then, the next run does that.
     """
 
     page: str
     written: Query = field(default_factory=dict)
-    earlier: list[Query] = field(default_factory=list)  # what `written` replaced, and a click may still be sent from
-    told: bool = True  # whether the browser shows `written`, or was sent it
+    earlier: list[Query] = field(
+        default_factory=list
+    )  # earlier values of `written`, from which a click may still arrive
+    told: bool = True  # whether `written` was sent to the browser
     changes: dict[str, Any] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
@@ -107,8 +109,9 @@ def control(
 ) -> dict[str, Any]:
     """Keyword arguments that bind a widget to a field: it shows `value`, and a change goes into the view.
 
-    Choosing `default` clears the field; `read` converts the widget's value to the field's. A widget that Streamlit
-    takes for another one when its options differ says their `kind`: a click on the old one is then still its own.
+    Choosing `default` clears the field; `read` converts the widget's value to the field's. If a widget's options vary,
+    pass a `kind` per set of options: Streamlit treats each as a separate widget, and a click on the previous one still
+    counts.
     """
     key = "-".join(filter(None, (page() or "overview", field, kind)))
     # Always, even when nothing changed: a widget in a closed popover missed the updates of earlier runs.

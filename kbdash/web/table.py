@@ -80,7 +80,7 @@ def show(
         "most": MOST_DRAWN,
         "root": root(st.context.url, state.page()),
     }
-    # Bytes, because Streamlit would write anything else as JSON twice in every run.
+    # Bytes, because Streamlit would serialise anything else to JSON twice in every run.
     data = as_bytes(settings, memoise(cells.as_json, frame, columns, caption, refs, emphasis))
     _table(key=key, data=data, on_follow_change=follow)
 

@@ -1,4 +1,4 @@
-"""What a value takes in memory, for caches that are bounded in bytes."""
+"""The size of a value in memory, for caches that are bounded in bytes."""
 
 import sys
 from collections.abc import Iterable
@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 _COLUMN_BYTES = 1_500
-"""What pandas needs for a column beside its values: block, array, type, place and notes; measured."""
+"""Bytes that pandas needs for a column beside its values: block, array, type, position and references; measured."""
 
 
 def bytes_of(value: object) -> int:
-    """Bytes of a value with everything it holds. What several of its parts share counts in each of them."""
+    """Bytes of a value with everything it holds. An object that several parts share is counted in each of them."""
     if isinstance(value, pd.DataFrame):
         return _bytes_of_frame(value)
-    own = value.nbytes if isinstance(value, np.ndarray) else 0  # a view of a larger array says only what a view takes
+    own = value.nbytes if isinstance(value, np.ndarray) else 0  # for a view of a larger array, nbytes of the view only
     return max(own, sys.getsizeof(value)) + sum(map(bytes_of, parts_of(value)))
 
 

@@ -1,4 +1,4 @@
-"""Serve previews, in the HTML and as pictures: memoised, and only a few made at once."""
+"""Serve previews, in the HTML and as pictures: memoised, and only a few computed at once."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping
@@ -47,7 +47,7 @@ class Previews:
         return [Route("/preview/{page}.png", self._picture)]
 
     async def of(self, request: Request, path: str) -> Preview:
-        """The preview of the page at an address; one without data if these do not arrive in time."""
+        """The preview of the page at an address; one without data if the data do not arrive in time."""
         view = summarised(path, _params(request))
         with suppress(KbdashError, TimeoutError):
             work = self._gate.run(request, partial(self._preview, path, view))

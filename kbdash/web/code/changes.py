@@ -14,7 +14,9 @@ from kbdash.view import Ref
 from kbdash.web import answers
 from kbdash.web.session import engine
 
-BUDGET_BYTES = 24_000_000  # what a ladder may fetch without asking; one page of the large files has about ten million
+BUDGET_BYTES = (
+    24_000_000  # bytes that a ladder may fetch without asking; a page of the large files has about ten million
+)
 AT_ONCE = 8  # pairs whose texts are held in memory together
 _HELD = "_changes"
 _MOST_LADDERS = 8
@@ -49,7 +51,7 @@ class Changes:
         self.failed.clear()
 
     def count(self, pairs: Sequence[Pair]) -> None:
-        """Count these pairs, first ones first, until the budget is spent."""
+        """Count these pairs in order, until the budget is spent."""
         kb, spent = engine(), 0
         for first in range(0, len(pairs), AT_ONCE):
             some = pairs[first : first + AT_ONCE]

@@ -79,7 +79,7 @@ class Facts:
 
 
 def strip(items: Sequence[Tile], *, key: str) -> None:
-    """Numbers in a flat strip: code needs the height of the screen."""
+    """The numbers in one low row, because code needs the height of the screen."""
     with st.container(border=True, key=f"strip-{key}"), st.grid(len(items), min_column_width=140, gap="small"):
         for item in items:
             note = f"  \n:small[:gray[{markdown(item.note)}]]" if item.note else ""

@@ -17,7 +17,7 @@ Pick = Callable[[Submission], None]
 
 
 def submission_of(ref: Ref, competition: str | None, *, key: str, on_pick: Pick) -> Submission | None:
-    """The submission a link names; when several fit, None, and the reader is asked."""
+    """The submission that a link names. If several fit, asks the reader and returns None."""
     rows = answers.submission_rows(ref.id, ref.runner, competition)
     if len(rows) == 1 and (competition or not engine().unavailable):
         return rows[0]

@@ -91,7 +91,7 @@ def _has_store(view: SearchView) -> bool:
 
 
 def _examples() -> None:
-    engine().open_content()  # while the reader thinks of a word
+    engine().open_content()  # loads the search while the reader thinks of a word
     st.markdown("Every source text is searched, line by line. Leading and trailing space does not matter. For example:")
     with st.container(horizontal=True, key="search-examples"):
         for place, (word, view) in enumerate(EXAMPLES):

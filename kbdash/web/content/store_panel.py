@@ -13,7 +13,7 @@ LOOK_SECONDS = 1.5
 STARTING_SECONDS = 20.0
 """Seconds until a requested build must report its progress."""
 ASSUMED_RATE = 30e6
-"""Bytes per second that a build may read, said to be assumed until one has run here."""
+"""Assumed speed of a build in bytes per second, until one has run here."""
 _ASKED = "_content_asked"
 COMMAND = "python -m kbdash.content build"
 
@@ -24,10 +24,10 @@ def is_at_hand(competition: str) -> bool:
 
 
 def missing(competition: str, what: str) -> bool:
-    """Whether the store is missing; then a panel says so, and what could be seen with it (`what`, our own words)."""
+    """Whether the store is missing. If so, draws a panel that says so and ends with `what`, a sentence of our own."""
     if is_at_hand(competition):
         return False
-    engine().content(competition)  # says so when there is no such competition
+    engine().content(competition)  # raises if there is no such competition
     title = next((item.title for item in engine().competitions if item.slug == competition), competition)
     with st.container(border=True, key=f"store-{competition}"):
         st.markdown(f":material/inventory_2: **{markdown(title)} has no content store yet.** {what}")

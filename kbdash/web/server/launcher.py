@@ -115,8 +115,8 @@ class Fleet:
     def _renew(self, ports: list[int]) -> None:
         """Rolling restart: replace the workers one by one, so that one is always available.
 
-        Available to readers: HAProxy notices a new worker only at its next check, and without waiting for that, the
-        other one would end while no worker is known to be up.
+        HAProxy notices a new worker only at its next check. Without waiting for that, the next worker would be stopped
+        while HAProxy still believes the new one to be down.
         """
         for number, (worker, port) in enumerate(zip(self.workers, ports, strict=True), 1):
             worker.tell(signal.SIGTERM)

@@ -38,15 +38,15 @@ def keep_flat() -> bool:
 
 
 def forget_dead_views() -> None:
-    """Make pandas drop its notes about views that are gone.
+    """Make pandas drop its references to views that no longer exist.
 
-    It keeps up to 500 of them per column: frames that all readers share would grow with every look at them. These are
-    the cached ones. (Asking the collector for all objects is no way to find them: it also gives those that another
-    thread is about to make, and Python refuses to finish a tuple that somebody else holds.)
+    It keeps up to 500 per column, so the cached frames, which all readers share, would grow each time they are used.
+    (`gc.get_objects` is no way to find the frames: it also returns objects that another thread is still constructing,
+    and Python cannot complete a tuple that has a second reference.)
     """
     for frame in _frames_in(BYTES.values()):
         for block in frame._mgr.blocks:
-            block.refs.has_reference()  # (counts the living, and keeps only those)
+            block.refs.has_reference()  # counts the live references, and keeps only those
 
 
 def _frames_in(value: object) -> Iterator[Any]:
@@ -61,11 +61,11 @@ def _frames_in(value: object) -> Iterator[Any]:
 def _trim_now_and_then(trim: "ctypes._NamedFuncPointer") -> None:
     pause, trimmed_at = threading.Event(), time.monotonic()
     while not pause.wait(NOTES_SECONDS):
-        # Dropped once a minute, these notes took 16 to 21 MB under fifty readers.
+        # Under fifty readers these references took 16 to 21 MB, although dropped once a minute.
         forget_dead_views()
         if time.monotonic() - trimmed_at >= TRIM_SECONDS:
-            # A script run leaves cycles behind. Among so many living objects Python by itself looks for them ever more
-            # seldom: after a few thousand runs a fifth of all objects was waiting for it.
+            # A script run leaves reference cycles. With so many live objects, Python runs a full collection ever less
+            # often: after a few thousand runs a fifth of all objects was garbage.
             gc.collect()
             trim(0)
             trimmed_at = time.monotonic()

@@ -9,7 +9,7 @@ STOP_SECONDS = 8.0
 
 
 def end_within(seconds: float = STOP_SECONDS) -> None:
-    """Give the server this long for a graceful shutdown; then end the process.
+    """Give the server this long for a graceful shutdown after SIGTERM; then end the process.
 
     Otherwise a page that waits for the Hub, or a download that nobody reads, would keep the process alive. Call it
     from the main thread, after the server has installed its signal handlers.

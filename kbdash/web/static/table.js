@@ -63,7 +63,7 @@ function contentOf(column, row, root) {
   let shown = column.kind === "name" || column.kind === "text" ? element("bdi", {}, text) : text;
   const most = column.width ?? (column.kind === "name" ? NAME : 0);
   if (most) shown = element("span", { class: "cut", style: `--most: ${most}` }, shown);
-  // What was cut is said like a note.
+  // The whole of a cut text is shown on hover, focus and tap, like a note.
   const whole = most && text.length > most ? text : "";
   const link = column.links[row];
   if (link) shown = linkTo(root, link, shown);

@@ -1,5 +1,5 @@
-// Reports to the server what it draws charts and columns by, whenever that differs from what it knows: whether the
-// window is wide, and whether the theme is dark.
+// Reports to the server what charts and columns depend on, whenever it changes: whether the window is wide, and
+// whether the theme is dark.
 
 function reportWidth({ data, setStateValue }) {
   const wide = window.matchMedia("(min-width: 1600px)");

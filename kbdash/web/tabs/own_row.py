@@ -17,8 +17,11 @@ def with_mine(frame: pd.DataFrame, ranked: pd.DataFrame, mine: float, order: str
 
 
 def _place(shown: pd.DataFrame, own: pd.DataFrame, order: str | None) -> int:
-    """How many rows come before the own row. In the order asked for, those before its value; without an order, all
-    rows of runners that come before, and on its own runner those that are not slower."""
+    """How many rows come before the own row.
+
+    In an order, these are the rows before its value. Without one, the rows are grouped by runner: these are the rows of
+    earlier runners, and the rows of its own runner that are not slower.
+    """
     if order is None:
         runners = shown["runner"].to_numpy() == own["runner"].iloc[0]
         ahead = int((runners & shown["ratio"].notna() & (shown["score"] <= own["score"].iloc[0])).sum())

@@ -57,7 +57,7 @@ def best_so_far(scene: Scene) -> None:
 
 
 def users_to_show(ranked: pd.DataFrame, pinned: tuple[str, ...]) -> tuple[str, ...]:
-    """The pinned users, or the first five ranks while nobody is pinned."""
+    """The pinned users, or the first five ranks if nobody is pinned."""
     return shown_users(ranked["user_id"].tolist(), pinned)
 
 

@@ -132,7 +132,7 @@ def submissions_of(ranked: pd.DataFrame, most: int) -> tuple[tuple[int, str | No
 
 
 def field_table(ranked: pd.DataFrame, held: tuple[tuple[str, ...] | None, ...]) -> pd.DataFrame:
-    """The picture as rows: rank, user, and the techniques of their best."""
+    """The chart as a table: rank, user, and the techniques of their best."""
     part = ranked.head(len(held))
     return pd.DataFrame(
         {
