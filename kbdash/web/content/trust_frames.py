@@ -196,7 +196,7 @@ def shown_first(found: pd.DataFrame, competition: str, linkable: Sequence[str]) 
             "time": [time_text(row["score"], unit_for(row["score"])) for row in every],
             "without": [MISSING if pd.isna(row["rank_without"]) else str(row["rank_without"]) for row in every],
             "unmatched": [MISSING if pd.isna(row["rank_unmatched"]) else str(row["rank_unmatched"]) for row in every],
-            "close": ["closer than the noise" if row["close"] else "" for row in every],
+            "close": ["< noise" if row["close"] else "" for row in every],
             "flags": found["flags"],
             "rules": found["rules"],
             "runner": [runner_name(text(row["runner"])) for row in every],
@@ -207,15 +207,15 @@ def shown_first(found: pd.DataFrame, competition: str, linkable: Sequence[str]) 
 
 FIRST_COLUMNS = (
     Column("rank", "Rank now", "rank"),
-    Column("user", "User", "name", width=24, link="page"),
+    Column("user", "User", "name", width=20, link="page"),
+    Column("runner", "Runner"),  # ranks are per runner
     Column("time", "Time", width=14),
+    Column("open", "Open", "links"),
     Column("without", "Without flagged", help="The user's rank once flagged rows are left out."),
     Column("unmatched", "Without matches", help="The rank among the bests that no rule of KernelGuard matches."),
-    Column("close", "To the rank above", help="Where the gap is smaller than the noise of one measurement."),
-    Column("flags", "Flags", width=34),
-    Column("rules", "KernelGuard rules that match", width=34),
-    Column("runner", "Runner"),
-    Column("open", "Open", "links"),
+    Column("flags", "Flags", width=22),
+    Column("rules", "KernelGuard rules that match", width=24),
+    Column("close", "Gap", help="To the rank above: where it is smaller than the noise of one measurement."),
 )
 
 
