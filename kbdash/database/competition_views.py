@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import blake2b
 from importlib import resources
 from itertools import chain, count
 
@@ -30,13 +31,16 @@ _NO_SHAPE = (
 
 @dataclass(frozen=True)
 class Attached:
-    """A competition and the file it is read from. `opened` is False until the file was opened; `reason` says why it
-    cannot be read."""
+    """A competition and the file it is read from.
+
+    `opened` is False until the file was opened; `reason` says why it cannot be read. `version` changes with its rows.
+    """
 
     competition: Competition
     file: DataFile
     opened: bool = False
     reason: str | None = None
+    version: str = ""
 
 
 def told(item: Attached, error: KbdashError) -> str:
@@ -181,6 +185,12 @@ def file_views(
     }
     for template in SCHEMAS[competition.family].views:
         yield _filled(sql_text(template), names)
+
+
+def rows_version(competition: Competition, file: DataFile, columns: Mapping[str, str]) -> str:
+    """A version of the rows of a competition, which depend on its file and on the SQL of the views over it."""
+    views = file_views(competition, file, columns, address="''")  # a new address does not change the rows
+    return blake2b("\n".join((file.version, *views)).encode(), digest_size=12).hexdigest()
 
 
 def no_shapes() -> str:

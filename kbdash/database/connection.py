@@ -184,7 +184,7 @@ class Database:
             if missing and not ready:
                 raise DataUnavailable("No competition can be read now.", advice=" ".join(missing.values()))
             views = {view_name(item.competition): item for item in ready}
-            versions = {view: item.file.version for view, item in views.items()}
+            versions = {view: item.version for view, item in views.items()}
             fetch = partial(self._rows_of, {view: item.file.name for view, item in views.items()}, deadline)
             try:
                 return self._written(versions | ({SHAPES: "1"} if with_shapes else {}), fetch), missing

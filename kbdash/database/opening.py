@@ -9,7 +9,15 @@ from functools import partial
 import pyarrow as pa
 
 from kbdash.database.asking import Asker
-from kbdash.database.competition_views import Attached, file_views, location, statements, told, views_ahead
+from kbdash.database.competition_views import (
+    Attached,
+    file_views,
+    location,
+    rows_version,
+    statements,
+    told,
+    views_ahead,
+)
 from kbdash.database.schema import holds_submissions, misfit
 from kbdash.database.workers import submit_with_deadline
 from kbdash.dataset.model import Competition, DataFile
@@ -83,7 +91,7 @@ class Opener:
         if reason:
             return replace(item, opened=True, reason=f"{file.name} cannot be used: {reason}.")
         self._run(file, ";\n".join(make(competition, file, columns)))
-        return replace(item, opened=True, reason=None)
+        return replace(item, opened=True, reason=None, version=rows_version(competition, file, columns))
 
     def _columns(self, file: DataFile) -> dict[str, str]:
         """The columns of a file: name -> DuckDB type."""

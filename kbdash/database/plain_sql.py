@@ -54,7 +54,6 @@ def _preamble(items: Sequence[tuple[Attached, Columns]]) -> Iterator[str]:
     known = {board.id for item, _ in items for board in item.competition.boards}
     boards = [board for competition in catalog.COMPETITIONS for board in competition.boards if board.id in known]
     yield "set TimeZone = 'UTC'"
-    yield without_comments(sql_text("view_values"))
     reported = [case for case in catalog.FLAG_CASES if case.leaderboard_id in known]
     yield from map(without_comments, rule_statements(boards, reported))
     for item, columns in items:

@@ -13,21 +13,21 @@ from kbdash.dataset.model import Board, FlagCase
 def prepared_connection() -> duckdb.DuckDBPyConnection:
     """A connection with the catalog and the ranking rule. It needs no source, so it is made while one is opened."""
     connection = fresh_connection()
-    connection.execute(sql_text("view_values"))
-    load_catalog(connection)
+    for statement in catalog_statements():
+        connection.execute(statement)
     connection.execute(no_runs())
     return connection
 
 
-def load_catalog(connection: duckdb.DuckDBPyConnection) -> None:
-    """Load the ranking rule, and what it needs of the catalog."""
+def catalog_statements() -> Iterator[str]:
+    """The SQL of the ranking rule, and of what it needs of the catalog."""
     boards = [board for competition in catalog.COMPETITIONS for board in competition.boards]
-    for statement in rule_statements(boards, catalog.FLAG_CASES):
-        connection.execute(statement)
+    yield from rule_statements(boards, catalog.FLAG_CASES)
 
 
 def rule_statements(boards: Sequence[Board], reported: Sequence[FlagCase]) -> Iterator[str]:
     """The SQL of the ranking rule, and of what it needs to know about these boards and cases."""
+    yield sql_text("view_values")
     yield "create or replace table boards (leaderboard_id bigint, name varchar, runner varchar)"
     yield from _rows("boards", [(b.id, b.name, b.runners[0]) for b in boards])
     yield "create or replace table other_hardware (gpu varchar, own_runner varchar, runner varchar)"

@@ -2,7 +2,7 @@
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from kbdash.database.competition_views import rule_views, slug_in, sql_text
-from kbdash.database.rules import load_catalog
+from kbdash.database.rules import catalog_statements
 from kbdash.database.workers import in_parallel
 from kbdash.deadline import held
 from kbdash.errors import KbdashError
@@ -99,10 +99,10 @@ def _fetched(views: Iterable[str], fetch: Callable[[str], pa.Table]) -> dict[str
 
 
 def _key(views: Mapping[str, str]) -> str:
-    """A key that changes when the rows or the rules change."""
-    rules = (sql_text(name) for name in ("ranking", "view_submissions"))
-    parts = "|".join((duckdb.__version__, *rules, *(f"{view}:{version}" for view, version in views.items())))
-    return blake2b(parts.encode(), digest_size=12).hexdigest()
+    """A key of all that a snapshot is made from: the rows and every statement that is run over them."""
+    versions = (f"{view}:{version}" for view, version in views.items())
+    parts = (duckdb.__version__, *catalog_statements(), *_views_over(views), *versions)
+    return blake2b("|".join(parts).encode(), digest_size=12).hexdigest()
 
 
 def _write(tables: Mapping[str, pa.Table], path: Path) -> None:
@@ -111,19 +111,24 @@ def _write(tables: Mapping[str, pa.Table], path: Path) -> None:
         draft = Path(folder) / path.name
         with duckdb.connect(str(draft)) as connection:
             connection.execute("set global TimeZone = 'UTC'")
-            load_catalog(connection)
+            for statement in catalog_statements():
+                connection.execute(statement)
             for view, table in tables.items():
                 connection.register("rows_in_memory", table)
                 if view == SHAPES:
                     connection.execute(f"drop view {SHAPES}")
                 connection.execute(f"create table {view} as from rows_in_memory")
                 connection.unregister("rows_in_memory")
-            views = [view for view in tables if view != SHAPES]
-            for statement in chain.from_iterable(rule_views(slug_in(view)) for view in views):
+            for statement in _views_over(tables):
                 connection.execute(statement)
-            together = "".join(f"\nunion all by name from {view}" for view in views)
-            connection.execute(sql_text("view_submissions") + together)
         draft.replace(path)
+
+
+def _views_over(tables: Iterable[str]) -> Iterator[str]:
+    """The SQL of the views over these tables: those of the ranking rule, and the one over all submissions."""
+    tables = [table for table in tables if table != SHAPES]
+    yield from chain.from_iterable(rule_views(slug_in(table)) for table in tables)
+    yield sql_text("view_submissions") + "".join(f"\nunion all by name from {table}" for table in tables)
 
 
 def _forget_old(path: Path) -> None:
