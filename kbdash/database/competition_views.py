@@ -1,7 +1,7 @@
 """Which file a competition is read from, and the SQL of the views over it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
@@ -103,13 +103,14 @@ def view_name(competition: Competition) -> str:
 
 
 def view_of(what: str, slug: str) -> str:
-    """Name of the view with this part of a competition: "submissions", "judged" ones, or "tallies" of them."""
+    """Name of the view with this part of a competition: "submissions", "judged", "tallies", "runs", "shapes"…"""
     return f'"{what} of {slug}"'
 
 
-def slug_in(view: str) -> str:
-    """The slug of the competition that a view belongs to."""
-    return view.strip('"').partition(" of ")[2]
+def part_and_slug(view: str) -> tuple[str, str]:
+    """Which part of which competition a view holds."""
+    part, _, slug = view.strip('"').partition(" of ")
+    return part, slug
 
 
 def rule_views(slug: str) -> Iterator[str]:
@@ -147,7 +148,21 @@ def _tally_views(slug: str) -> Iterator[str]:
 
 def branches(competitions: Sequence[Competition]) -> str:
     """The SQL that adds these competitions to a view (union all)."""
-    return "".join(f"\nunion all by name from {view_name(competition)}" for competition in competitions)
+    return _united(view_name(competition) for competition in competitions)
+
+
+def submissions_view(views: Iterable[str]) -> str:
+    """The SQL of the view over the submissions of several competitions."""
+    return sql_text("view_submissions") + _united(views)
+
+
+def shapes_view(views: Iterable[str]) -> str:
+    """The SQL of the view over the shapes of several competitions."""
+    return f"create or replace view shapes as from {view_of('shapes', EMPTY)}{_united(views)}"
+
+
+def _united(views: Iterable[str]) -> str:
+    return "".join(f"\nunion all by name from {view}" for view in views)
 
 
 def location(file: DataFile) -> str:
@@ -181,10 +196,16 @@ def file_views(
         "competition": quoted(competition.slug),
         "file": quoted(file.name),
         "location": address or location(file),
-        "shapes": _shape_list(columns.get("run_result", "")),
+        "runs": view_of("runs", competition.slug),
+        "shapes": view_of("shapes", competition.slug),
+        "shape_list": _shape_list(columns.get("run_result", "")),
     }
-    for template in SCHEMAS[competition.family].views:
+    schema = SCHEMAS[competition.family]
+    for template in schema.views:
         yield _filled(sql_text(template), names)
+    if schema.one_row_each:
+        for part in ("runs", "shapes"):
+            yield f"create or replace view {names[part]} as from {view_of(part, EMPTY)}"
 
 
 def rows_version(competition: Competition, file: DataFile, columns: Mapping[str, str]) -> str:
@@ -193,17 +214,16 @@ def rows_version(competition: Competition, file: DataFile, columns: Mapping[str,
     return blake2b("\n".join((file.version, *views)).encode(), digest_size=12).hexdigest()
 
 
-def no_shapes() -> str:
-    """The SQL of an empty view of shapes, for a competition that has none."""
-    return (
-        "create or replace view shapes as select null::varchar as competition, null::bigint as file_row, "
-        f"unnest({_NO_SHAPE}) where false"
+def empty_runs() -> Iterator[str]:
+    """The SQL of the runs, and of their shapes, of a competition that has none."""
+    yield (
+        f"create or replace table {view_of('runs', EMPTY)} as select *, false as ranked "
+        f"from {view_of('submissions', EMPTY)}"
     )
-
-
-def no_runs() -> str:
-    """The SQL of an empty view of runs, for as long as no file has a row per run."""
-    return f"create view runs as select *, false as ranked from {view_of('submissions', EMPTY)}"
+    yield (
+        f"create or replace table {view_of('shapes', EMPTY)} as select null::varchar as competition, "
+        f"null::bigint as file_row, unnest({_NO_SHAPE}) where false"
+    )
 
 
 def _filled(template: str, names: Mapping[str, str]) -> str:

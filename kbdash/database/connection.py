@@ -25,6 +25,7 @@ from kbdash.database.competition_views import (
     branches,
     location,
     parameters_of,
+    part_and_slug,
     planned,
     sql_text,
     told,
@@ -119,7 +120,7 @@ class Database:
         """
         with self.question():
             self._refuse(text)
-            snapshot, missing = self._snapshot(with_shapes=bool(re.search(rf"\b{SHAPES}\b", text)))
+            snapshot, missing = self._snapshot(with_shapes=bool(re.search(rf"\b{SHAPES}\b", text, re.IGNORECASE)))
             answer = self._console.ask(text, snapshot, bounds, stores)
         try:
             frame = as_frame(answer.table)
@@ -184,13 +185,14 @@ class Database:
             if missing and not ready:
                 raise DataUnavailable("No competition can be read now.", advice=" ".join(missing.values()))
             views = {view_name(item.competition): item for item in ready}
-            versions = {view: item.version for view, item in views.items()}
+            if with_shapes:
+                views |= {view_of(SHAPES, item.competition.slug): item for item in ready if item.competition.has_shapes}
             fetch = partial(self._rows_of, {view: item.file.name for view, item in views.items()}, deadline)
             try:
-                return self._written(versions | ({SHAPES: "1"} if with_shapes else {}), fetch), missing
+                return self._written({view: item.version for view, item in views.items()}, fetch), missing
             except NotInSnapshot as failure:
                 for view, error in failure.errors.items():
-                    if view not in views:
+                    if part_and_slug(view)[0] == SHAPES:
                         raise error from failure
                     self.mark_unavailable(views[view].competition.slug, error)
 
@@ -204,7 +206,7 @@ class Database:
             raise QueryTimeout(what, advice="Retry in a moment: they will be ready then.") from None
 
     def _rows_of(self, files: Mapping[str, str], deadline: float, view: str) -> pa.Table:
-        return self._asker.table(f"from {view}", deadline=deadline, about=files.get(view, view))
+        return self._asker.table(f"from {view}", deadline=deadline, about=files[view])
 
     def _answer(self, question: str, slug: str, bound: Mapping[str, Any], deadline: float) -> pd.DataFrame:
         """The answer about a competition; a file that changed or is damaged is reopened, once."""

@@ -3,7 +3,16 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kbdash.database.competition_views import Attached, branches, sql_text, statements, without_comments
+from kbdash.database.competition_views import (
+    Attached,
+    shapes_view,
+    sql_text,
+    statements,
+    submissions_view,
+    view_name,
+    view_of,
+    without_comments,
+)
 from kbdash.database.duck import literal, quoted
 from kbdash.database.questions import EVERY_QUESTION
 from kbdash.database.rules import rule_statements
@@ -58,7 +67,9 @@ def _preamble(items: Sequence[tuple[Attached, Columns]]) -> Iterator[str]:
     yield from map(without_comments, rule_statements(boards, reported))
     for item, columns in items:
         yield from statements(item.competition, item.file, columns, address=_address(item))
-    yield without_comments(sql_text("view_submissions")) + branches([item.competition for item, _ in items])
+    competitions = [item.competition for item, _ in items]
+    yield shapes_view(view_of("shapes", each.slug) for each in competitions if each.has_shapes)
+    yield without_comments(submissions_view(view_name(each) for each in competitions))
 
 
 def _address(item: Attached) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import duckdb
 
-from kbdash.database.competition_views import EMPTY, empty_rule_views, no_runs, no_shapes, sql_text, view_of
+from kbdash.database.competition_views import EMPTY, empty_rule_views, empty_runs, sql_text, view_of
 from kbdash.database.duck import fresh_connection, literal
 from kbdash.dataset import catalog
 from kbdash.dataset.model import Board, FlagCase
@@ -15,7 +15,6 @@ def prepared_connection() -> duckdb.DuckDBPyConnection:
     connection = fresh_connection()
     for statement in catalog_statements():
         connection.execute(statement)
-    connection.execute(no_runs())
     return connection
 
 
@@ -40,7 +39,7 @@ def rule_statements(boards: Sequence[Board], reported: Sequence[FlagCase]) -> It
     yield sql_text("view_submissions")
     # A table, because the view `submissions` gets its branches later.
     yield f"create or replace table {view_of('submissions', EMPTY)} as from submissions"
-    yield no_shapes()
+    yield from empty_runs()
     yield sql_text("ranking")
     yield from empty_rule_views()
 

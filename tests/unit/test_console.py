@@ -22,7 +22,7 @@ from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable, QueryRefused, QueryTimeout
 from tests.conftest import part_of
 from tests.hub import LoopbackHub
-from tests.unit.tables import TRIMUL
+from tests.unit.tables import LEGACY, TRIMUL
 
 MEGABYTE = 1 << 20
 # Computes for hours in little memory: otherwise a fast machine would run out of memory before the time is up.
@@ -359,3 +359,11 @@ def _resident() -> int:
 def test_an_answer_of_several_batches_is_cut_at_its_last_row_and_not_before(console: KernelBot) -> None:
     cut = console.sql("from range(100000)", rows=70_000)
     assert (len(cut), cut.attrs["truncated"]) == (70_000, True)
+
+
+def test_times_per_shape_are_there_however_the_table_is_written(sample_folder: Path, tmp_path: Path) -> None:
+    """They are copied only for a statement that names the table, whose name SQL takes in any case."""
+    engine = kbdash.connect(part_of(sample_folder, tmp_path, LEGACY), settings=Settings(cache=tmp_path / "cache"))
+    rows = [engine.sql(f"select count(*) as n from {name}")["n"][0] for name in ("SHAPES", "shapes")]
+    assert rows[0] == rows[1] > 0
+    engine.close()

@@ -5,6 +5,7 @@ import random
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kbdash
+from kbdash.dataset import catalog
 from kbdash.dataset.config import Settings
+from kbdash.dataset.model import Board
 from kbdash.engine import KernelBot
 from tests.examples import examples
 from tests.unit import comparison, reference
@@ -190,14 +193,39 @@ def test_a_board_that_the_catalog_does_not_know_is_named_after_its_id(canonical:
     assert row["runner"] == "AMD Instinct MI300X"
 
 
-def test_shapes_are_those_of_the_best_run() -> None:
-    def timed(*means: float, **fields: Any) -> dict[str, Any]:
-        result = {f"benchmark.{i}.mean": repr(mean) for i, mean in enumerate(means)}
-        result |= {f"benchmark.{i}.spec": f"m: {i}" for i in range(len(means))}
-        return ranked(run_result=result, run_score=math.prod(means) ** (1 / len(means)) / 1e9, **fields)
+def timed(*means: float, **fields: Any) -> dict[str, Any]:
+    """A ranked run that logged these times of its shapes."""
+    result = {f"benchmark.{i}.mean": repr(mean) for i, mean in enumerate(means)}
+    result |= {f"benchmark.{i}.spec": f"m: {i}" for i in range(len(means))}
+    return ranked(run_result=result, run_score=math.prod(means) ** (1 / len(means)) / 1e9, **fields)
 
+
+def test_shapes_are_those_of_the_best_run() -> None:
     with engine_over([timed(5e5, 8e5), timed(4e5, 9e5), timed(4e5, 4e5, run_passed=False)]) as (kb, _):
         shapes = kb.shapes("amd-fp8-mm", users=["44"])
     assert shapes["mean_ns"].tolist() == [4e5, 9e5]
     assert shapes["spec"].tolist() == ["m: 0", "m: 1"]
     assert shapes["score"].tolist() == [pytest.approx(6e-4)] * 2
+
+
+def test_two_competitions_with_a_row_per_run_are_both_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    amd = next(each for each in catalog.COMPETITIONS if each.slug == "amd-mi300")
+    board = Board(9001, "second-mm", "Second", "A board of the other competition.", ("MI300",))
+    second = replace(amd, slug="second", files=("second.parquet",), boards=(board,))
+    monkeypatch.setattr(catalog, "COMPETITIONS", (*catalog.COMPETITIONS, second))
+    write_runs([timed(5e5, 8e5)], tmp_path / LEGACY)
+    write_runs([timed(1e5, 2e5, leaderboard_id=9001), timed(3e5, leaderboard_id=9001)], tmp_path / "second.parquet")
+    kb = kbdash.connect(tmp_path, settings=Settings(cache=tmp_path, query_seconds=120.0))
+    kb._database.wait_until_opened(60.0)
+    for slug, problem, times, runs in (
+        ("amd-mi300", "amd-fp8-mm", [5e5, 8e5], 1),
+        ("second", "second-mm", [1e5, 2e5], 2),
+    ):
+        assert len(kb.leaderboard(problem, competition=slug)) == 1
+        assert kb.shapes(problem, competition=slug)["mean_ns"].tolist() == times
+        assert len(kb.frame("noise_runs", competition=slug, problem=problem, runner=None)) == runs
+    counted = kb.sql(
+        "select competition, count(*) as n from shapes where mean_ns is not null group by all order by all"
+    )
+    assert counted.to_dict("list") == {"competition": ["amd-mi300", "second"], "n": [2, 3]}
+    kb.close()

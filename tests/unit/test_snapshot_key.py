@@ -8,7 +8,6 @@ import pytest
 import kbdash
 from kbdash.database import competition_views, rules
 from kbdash.database.competition_views import sql_text
-from kbdash.database.console import snapshot
 from kbdash.dataset import catalog
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import FlagCase
@@ -47,7 +46,7 @@ def edit(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         return sql_text(asked).replace("create or replace", "create or  replace") if asked == name else sql_text(asked)
 
     assert edited(name) != sql_text(name)
-    for module in (competition_views, rules, snapshot):
+    for module in (competition_views, rules):
         monkeypatch.setattr(module, "sql_text", edited)
 
 

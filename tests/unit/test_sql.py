@@ -93,7 +93,7 @@ def test_no_file_names_the_source_texts(name: str) -> None:
 def test_only_views_select_everything_and_nothing_is_filled_in_but_there(name: str) -> None:
     holes = set(re.findall(r"\{(\w+)\}", body(name)))
     if name.startswith("view_"):
-        assert holes <= {"view", "competition", "file", "location", "shapes"}
+        assert holes <= {"view", "competition", "file", "location", "runs", "shapes", "shape_list"}
     else:
         assert not holes
 

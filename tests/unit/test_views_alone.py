@@ -76,9 +76,9 @@ def viewed(
 ) -> list[dict[str, Any]]:
     """The rows of a file as a view gives them."""
     pq.write_table(pa.Table.from_pylist(rows), path)
-    names = {"view": "found", "competition": quoted("made"), "file": quoted(path.name), "location": quoted(str(path))}
-    database.execute(sql_text(view).format(**names))
-    found = database.execute(f"from {'found' if view == 'view_flat' else 'runs'} order by file_row")
+    names = {"competition": quoted("made"), "file": quoted(path.name), "location": quoted(str(path))}
+    database.execute(sql_text(view).format(view="found", runs="found", **names))
+    found = database.execute("from found order by file_row")
     listed: list[dict[str, Any]] = found.to_arrow_table().to_pylist()
     return listed
 

@@ -13,7 +13,7 @@ from threading import Lock
 import duckdb
 import pyarrow as pa
 
-from kbdash.database.competition_views import rule_views, slug_in, sql_text
+from kbdash.database.competition_views import part_and_slug, rule_views, shapes_view, submissions_view
 from kbdash.database.rules import catalog_statements
 from kbdash.database.workers import in_parallel
 from kbdash.deadline import held
@@ -115,8 +115,6 @@ def _write(tables: Mapping[str, pa.Table], path: Path) -> None:
                 connection.execute(statement)
             for view, table in tables.items():
                 connection.register("rows_in_memory", table)
-                if view == SHAPES:
-                    connection.execute(f"drop view {SHAPES}")
                 connection.execute(f"create table {view} as from rows_in_memory")
                 connection.unregister("rows_in_memory")
             for statement in _views_over(tables):
@@ -125,10 +123,11 @@ def _write(tables: Mapping[str, pa.Table], path: Path) -> None:
 
 
 def _views_over(tables: Iterable[str]) -> Iterator[str]:
-    """The SQL of the views over these tables: those of the ranking rule, and the one over all submissions."""
-    tables = [table for table in tables if table != SHAPES]
-    yield from chain.from_iterable(rule_views(slug_in(table)) for table in tables)
-    yield sql_text("view_submissions") + "".join(f"\nunion all by name from {table}" for table in tables)
+    """The SQL of the views over these tables: those of the ranking rule, and over all submissions and all shapes."""
+    found = [(*part_and_slug(table), table) for table in tables]
+    yield from chain.from_iterable(rule_views(slug) for part, slug, _ in found if part == "submissions")
+    yield submissions_view(table for part, _, table in found if part == "submissions")
+    yield shapes_view(table for part, _, table in found if part == "shapes")
 
 
 def _forget_old(path: Path) -> None:

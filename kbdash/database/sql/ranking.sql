@@ -16,6 +16,10 @@
 create or replace macro submissions_of(in_competition) as table
 from query_table('submissions of ' || in_competition);
 
+-- Its runs, and the times of these per benchmark shape, where the file has a row per run; else no rows.
+create or replace macro runs_of(in_competition) as table from query_table('runs of ' || in_competition);
+create or replace macro shapes_of(in_competition) as table from query_table('shapes of ' || in_competition);
+
 -- Every flag of a passing row as kind, reason and source: from the rules about its score, and from reports.
 create or replace macro flag_list(score, board_floor, reported, on_runner) as list_concat(
     case

@@ -11,7 +11,7 @@ with chosen as materialized (
 select
     c.rank, c.user_id, c.user_name, c.runner, c.submission_id, c.score, s.shape, s.spec,
     s.mean_ns, s.best_ns, s.worst_ns, s.std_ns, s.runs
-from chosen c join shapes s on s.file_row = c.file_row
-where s.competition = $competition and s.mean_ns is not null
+from chosen c join shapes_of($competition) s on s.file_row = c.file_row
+where s.mean_ns is not null
 order by c.rank, c.submission_id, c.runner, s.shape
 limit 4000

@@ -1,6 +1,6 @@
 -- One AMD legacy file (a row per run) as canonical rows: one row per (submission, runner).
 -- A submission's score is its lowest passing ranked run; its mode is the furthest stage it reached.
--- Filled in by kbdash.database.competition_views: {view}, {competition}, {file}.
+-- Filled in by kbdash.database.competition_views: {view}, {runs}, {competition}, {file}.
 create or replace view {view} as
 select
     {competition} as competition,
@@ -32,6 +32,5 @@ select
         else min(score)
     end as score,
     runner
-from runs
-where competition = {competition}
+from {runs}
 group by submission_id, runner

@@ -1,10 +1,9 @@
 -- Every run of an AMD legacy file (a row per run) that belongs to a submission.
 -- The runner is derived from the GPU's name. A run without one counts for the board's own runner; on a board outside the
 -- catalog the GPU's name itself is the runner.
--- Filled in by kbdash.database.competition_views: {competition}, {location}. The source text is deliberately not here.
-create or replace view runs as
+-- Filled in by kbdash.database.competition_views: {runs}, {location}. The source text is deliberately not here.
+create or replace view {runs} as
 select
-    {competition} as competition,
     r.file_row_number as file_row,
     try_cast(r.submission_id as bigint) as submission_id,
     try_cast(r.leaderboard_id as bigint) as leaderboard_id,
