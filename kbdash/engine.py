@@ -277,7 +277,7 @@ class KernelBot(Questions):
         Example: kb.board_noise("amd-fp8-mm")
         """
         slug, name = self.find(problem, competition)
-        has_runs = any(each.slug == slug and each.family == "legacy" for each in self.competitions)
+        has_runs = any(each.slug == slug and each.has_runs for each in self.competitions)
         runs = self.frame("noise_runs", competition=slug, problem=name, runner=runner) if has_runs else None
         return self._insight.noise(self, name, runner, slug, runs)
 

@@ -172,6 +172,7 @@ AMD_MI300 = Competition(
     caveats=(SECRET_MIXED, ANONYMOUS),
     unfiltered=True,
     linkable=False,
+    has_runs=True,
     has_shapes=True,
     anonymous=True,
     boards=(

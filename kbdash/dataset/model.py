@@ -73,9 +73,9 @@ class Competition:
     """A group of boards that share a data file; `files` are alternatives, best first.
 
     `family` is the schema of the file. The capabilities say what its rows can be used for: `linkable` (user
-    and code ids mean the same in all linkable competitions), `has_shapes` (timings per benchmark shape), `anonymous`
-    (users are numbers without a name). `unfiltered` files were exported before secret-run filtering (2026-06-18), so a
-    rank can differ from gpumode.com.
+    and code ids mean the same in all linkable competitions), `has_runs` (every run of a submission), `has_shapes`
+    (timings per benchmark shape), `anonymous` (users are numbers without a name). `unfiltered` files were exported
+    before secret-run filtering (2026-06-18), so a rank can differ from gpumode.com.
     """
 
     slug: str
@@ -87,6 +87,7 @@ class Competition:
     boards: tuple[Board, ...]
     caveats: tuple[Caveat, ...] = ()
     linkable: bool = True
+    has_runs: bool = False
     has_shapes: bool = False
     anonymous: bool = False
     unfiltered: bool = False

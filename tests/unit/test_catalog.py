@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kbdash.charts import palette
+from kbdash.database.schema import SCHEMAS
 from kbdash.dataset import catalog
 from kbdash.dataset.cards import AVERAGES, card_of, glossary, official_board
 from kbdash.dataset.model import Board
@@ -156,9 +157,10 @@ def test_a_problem_is_looked_for_only_where_it_is_asked_for(kb: KernelBot) -> No
 
 
 def test_capabilities_are_said_by_the_catalog() -> None:
-    told = {c.slug: (c.linkable, c.has_shapes, c.anonymous) for c in catalog.COMPETITIONS}
-    assert told.pop("amd-mi300") == (False, True, True)
-    assert set(told.values()) == {(True, False, False)}
+    told = {c.slug: (c.linkable, c.has_runs, c.has_shapes, c.anonymous) for c in catalog.COMPETITIONS}
+    assert told.pop("amd-mi300") == (False, True, True, True)
+    assert set(told.values()) == {(True, False, False, False)}
+    assert all(c.has_runs is not SCHEMAS[c.family].one_row_each for c in catalog.COMPETITIONS)
     twins = {board.name: board.twin for board in BOARDS if board.twin}
     assert twins == {twin: name for name, twin in twins.items()}
     assert "nvfp4_dual_gemm" in twins
