@@ -53,7 +53,6 @@ def placement_of(of: Submission, ranked: pd.DataFrame, earlier: Mapping[str, Any
     field = ranked[(ranked["runner"] == of.runner).to_numpy(bool)]
     mine = plain(next(iter(field[field["user_id"] == of.user_id].to_dict("records")), {}))
     possible = field.loc[field["ratio"].notna(), "score"]
-    eligible = of.counts and not of.impossible and of.score is not None
     best_before = earlier["best"]
     return Placement(
         rank=mine.get("rank"),
@@ -61,7 +60,7 @@ def placement_of(of: Submission, ranked: pd.DataFrame, earlier: Mapping[str, Any
         best=None if possible.empty else float(possible.min()),
         users_best=mine.get("score"),
         is_users_best=mine.get("submission_id") == of.submission_id,
-        is_personal_best=eligible and (best_before is None or (of.score or 0.0) < best_before),
+        is_personal_best=of.eligible and (best_before is None or (of.score or 0.0) < best_before),
         best_before=best_before,
         best_before_id=earlier["best_id"],
         attempts_before=earlier["attempts"],

@@ -136,6 +136,7 @@ class Submission:
     flags: str
     counts: bool
     impossible: bool
+    eligible: bool
     copies: int = 1
     """Rows with this id and runner in the file; of several, this is the one the ranking takes."""
 

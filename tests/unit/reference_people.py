@@ -155,7 +155,8 @@ def submission_rows(slug: str, file: str, rows: Sequence[Row], submission_id: in
              "leaderboard_id": row.leaderboard_id, "problem": row.problem, "user_id": row.user_id,
              "user_name": row.user_name, "code_id": row.code_id, "file_name": row.file_name, "submitted_at": row.at,
              "status": row.status, "mode": row.mode, "passed": row.passed, "score": row.score, "runner": row.runner,
-             "flags": row.flag_text, "counts": row.counts, "impossible": row.too_fast, "copies": len(own)}
+             "flags": row.flag_text, "counts": row.counts, "impossible": row.too_fast,
+             "eligible": row.eligible, "copies": len(own)}
         )  # fmt: skip
     return answer[:20]
 

@@ -22,6 +22,7 @@ ONE = Submission(
     competition="nvfp4", file="f.parquet", file_row=0, submission_id=187476, leaderboard_id=1, problem="nvfp4_gemm",
     user_id="42", user_name="somebody", code_id=1, file_name="a.py", submitted_at=None, status="succeeded",
     mode="leaderboard", passed=True, score=1.25e-05, runner="NVIDIA", flags="", counts=True, impossible=False,
+    eligible=True,
 )  # fmt: skip
 HOSTILE = ("a\nimport os\r", "x\\", '"""', "'''\u2028y", "*/ int main() {", "\x1b[31m", "??/", "")
 

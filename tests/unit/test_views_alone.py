@@ -14,6 +14,7 @@ import pytest
 
 from kbdash.database.competition_views import sql_text
 from kbdash.database.duck import quoted
+from kbdash.database.rules import rule_statements
 
 FIRST, BEYOND = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 STEP = timedelta(microseconds=1)
@@ -110,11 +111,12 @@ def run(**more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def boards(database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """Two boards with a runner of their own, of which one has a second machine."""
-    database.execute("create table boards (leaderboard_id bigint, name varchar, runner varchar)")
+    """Two boards with a runner of their own, of which one has a second machine, and the rule of what is ranked."""
+    for statement in rule_statements([], []):
+        database.execute(statement)
     database.execute("insert into boards values (1, 'gemm', 'MI300'), (2, 'sort', 'B200')")
-    database.execute("create table other_hardware (own_runner varchar, gpu varchar, runner varchar)")
-    database.execute("insert into other_hardware values ('MI300', 'MI355', 'Second')")
+    database.execute("delete from other_hardware")
+    database.execute("insert into other_hardware values ('MI355', 'MI300', 'Second')")
     return database
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kbdash.database.lookup import placement_of
 from kbdash.dataset.catalog import TRIMUL
 from kbdash.dataset.model import Board, Caveat, Placement, Standing, Submission
 from kbdash.engine import KernelBot
@@ -29,7 +30,7 @@ from tests.unit import chart_frames as frames
 
 ONE = Submission(
     "trimul", "f.parquet", 3, 7, 5, "trimul", "u1", "Ann", None, "a.py", datetime(2025, 12, 1, tzinfo=UTC), "succeeded",
-    "leaderboard", True, 2e-5, "A100", "", True, False,
+    "leaderboard", True, 2e-5, "A100", "", True, False, True,
 )  # fmt: skip
 STANDS = Placement(2, 9, 1e-5, 2e-5, True, True, 4e-5, 6, 1)
 
@@ -40,6 +41,16 @@ def of(score: float | None = 2e-5, **more: Any) -> Facts:
 
 
 # --- submissions ---------------------------------------------------------------------------------------------------
+
+
+def test_a_rank_is_that_of_a_submission_which_the_rule_lets_be_a_best() -> None:
+    board = pd.DataFrame({"user_id": ["u1", "u2"], "score": [2e-5, 1e-5], "ratio": [2.0, 1.0]})
+    assert facts.own_rank(ONE, board) == 2
+    assert facts.own_rank(replace(ONE, eligible=False), board) is None
+    earlier = {"best": 4e-5, "best_id": 6, "attempts": 1}
+    ranked = board.assign(runner="A100", submission_id=[7, 8], rank=[2, 1])
+    assert placement_of(ONE, ranked, earlier).is_personal_best
+    assert not placement_of(replace(ONE, eligible=False), ranked, earlier).is_personal_best
 
 
 def test_gaps_ratios_and_gains_of_a_submission() -> None:

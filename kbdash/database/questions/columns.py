@@ -31,6 +31,7 @@ _GLOSSARY = (
     Column("score", "number", "measured time; lower is better; 30 years and more are infinite, so no time", "seconds"),
     Column("counts", "switch", "whether it is a ranked run that passed with a finite time above zero"),
     Column("impossible", "switch", "whether the time is under 100 ns, which no launch reaches"),
+    Column("eligible", "switch", "whether it may be its user's best: it counts and is not impossible"),
     Column("flags", "text", "what speaks against the time, in words; empty when nothing does"),
     Column("reason", "text", "what speaks against the time, in words"),
     Column("source", "text", "who says so"),

@@ -44,7 +44,7 @@ SUBMISSION_ROWS = Question(
     "each",
     columns(
         "competition file file_row submission_id leaderboard_id problem user_id user_name code_id file_name "
-        "submitted_at status mode passed score runner flags counts impossible copies",
+        "submitted_at status mode passed score runner flags counts impossible eligible copies",
         passed=DID_PASS,
     ),
     asks=(p.SUBMISSION_ID, p.ON_RUNNER, p.COMPETITION),

@@ -37,11 +37,15 @@ array_to_string([f.kind || ': ' || f.reason for f in flag_rows], '; ');
 
 create or replace macro pass_rate(passes, ran) as passes / nullif(ran, 0);
 
+-- Whether a run is ranked: the runner is all that it still needs to count.
+create or replace macro is_ranked(mode, passed, score) as
+coalesce(mode = 'leaderboard' and passed and isfinite(score) and score > 0, false);
+
 -- Every submission of a competition: whether it counts, and whether it is eligible for a best.
 create or replace macro counted(in_competition) as table
 select
     *,
-    coalesce(mode = 'leaderboard' and passed and isfinite(score) and score > 0, false) and runner is not null as counts,
+    is_ranked(mode, passed, score) and runner is not null as counts,
     is_impossible(score) as impossible,
     counts and not impossible as eligible
 from submissions_of(in_competition);

@@ -3,7 +3,7 @@
 -- Of several rows with the same id and runner in a file, the one the ranking takes; copies = how many there are.
 select
     competition, file, file_row, submission_id, leaderboard_id, problem, user_id, user_name, code_id, file_name,
-    submitted_at, status, mode, passed, score, runner, flags, counts, impossible,
+    submitted_at, status, mode, passed, score, runner, flags, counts, impossible, eligible,
     count(*) over (partition by runner) as copies
 from judged($competition)
 where submission_id = $submission_id and ($runner is null or runner = $runner)

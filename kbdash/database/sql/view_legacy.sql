@@ -5,7 +5,7 @@ create or replace view {view} as
 select
     {competition} as competition,
     {file} as file,
-    arg_min(file_row, (not coalesce(ranked, false), score, file_row)) as file_row,
+    arg_min(file_row, (not ranked, score, file_row)) as file_row,
     submission_id,
     any_value(leaderboard_id) as leaderboard_id,
     any_value(problem) as problem,

@@ -17,7 +17,7 @@ select
     possible_score(try_cast(r.run_score as double)) as score,
     case when r.run_mode is not null then coalesce(h.runner, b.runner, short_text(r.run_system_info.gpu)) end as runner,
     case r.run_mode when 'leaderboard' then 3 when 'benchmark' then 2 when 'test' then 1 else 0 end as stage,
-    r.run_mode = 'leaderboard' and r.run_passed and isfinite(score) and score > 0 as ranked
+    is_ranked(r.run_mode, r.run_passed, score) as ranked
 from read_parquet({location}, file_row_number = true) r
 left join boards b on b.leaderboard_id = r.leaderboard_id
 left join other_hardware h on h.own_runner = b.runner and starts_with(r.run_system_info.gpu, h.gpu)

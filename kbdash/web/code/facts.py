@@ -100,7 +100,7 @@ def facts_of(submission: Submission) -> Facts:
 
 def own_rank(submission: Submission, board: pd.DataFrame) -> int | None:
     """The rank of one submission's time among the bests of all other users; None without a time."""
-    if not submission.counts or submission.impossible or submission.score is None:
+    if not submission.eligible:
         return None
     others = board[(board["user_id"] != submission.user_id) & board["ratio"].notna()]
     return int((others["score"] < submission.score).sum()) + 1
