@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import duckdb
 import pandas as pd
 
+from kbdash.board_charts import BoardCharts
 from kbdash.code.export import write_study_set
 from kbdash.code.parquet import inspect
 from kbdash.code.reader import CodeReader, Indexing, SourceText
@@ -24,17 +25,13 @@ from kbdash.database.answer import answers, in_time
 from kbdash.database.connection import Database
 from kbdash.database.console import CONTENT_PREFIX, MOST_ROWS, Bounds
 from kbdash.database.guard import check_statement
-from kbdash.database.queries import Questions
 from kbdash.database.questions import known, texts
-from kbdash.database.questions.parameters import Day, Scope
+from kbdash.database.questions.parameters import Day
 from kbdash.database.rules import prepared_connection
 from kbdash.database.workers import WORKERS
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
 from kbdash.dataset.source import Source, newer_commit, open_source
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 
 class Dates(TypedDict, total=False):
@@ -44,7 +41,7 @@ class Dates(TypedDict, total=False):
     until: Day
 
 
-class KernelBot(Questions):
+class KernelBot(BoardCharts):
     """The KernelBot data of one source, pinned to one revision. Thread-safe.
 
     Frames are pandas; scores are seconds and are printed with their unit; times are UTC. Boards are given by name,
@@ -90,20 +87,6 @@ class KernelBot(Questions):
         """
         check_statement(text)
         return self._database.plain_sql(text, competitions)
-
-    def chart(
-        self, name: str, problem: str, *, users: Sequence[str] = (), theme: str = "light", span: str = "field",
-        **scope: Unpack[Scope],
-    ) -> "Figure":  # fmt: skip
-        """The figure that the page of a board shows: progression, distribution, ranks, hardware, submissions, ladder.
-
-        `users` are drawn in colour; `theme` is light or dark; `span` is how far the axes reach: field, final or all.
-
-        Example: kb.chart("progression", "nvfp4_gemm", users=["gau.nernst"])
-        """
-        from kbdash.charts.named import draw  # noqa: PLC0415  (a slow import that only charts need)
-
-        return draw(self, name, problem, users, theme, span, **scope)
 
     def code(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> str:
         """Source text of a submission, without downloading its file. Example: kb.code(187476)"""

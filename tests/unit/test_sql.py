@@ -13,7 +13,7 @@ from kbdash.content.insight import TechniqueOptions
 from kbdash.content.questions import SearchOptions, StepOptions
 from kbdash.database.answer import as_frame
 from kbdash.database.competition_views import sql_text
-from kbdash.database.queries import method_of
+from kbdash.database.queries import Questions, method_of
 from kbdash.database.questions import PARTS, QUESTIONS, TEXT_QUESTIONS, columns
 from kbdash.database.questions.kinds import REQUIRED, ColumnKind, Parameter, Question
 from kbdash.database.questions.parameters import SCOPE, SORTS, Scope
@@ -118,7 +118,7 @@ def test_every_file_has_an_object_and_every_object_a_file() -> None:
 
 
 def test_every_question_has_one_method_and_one_memo() -> None:
-    methods = {name: value.question for name, value in vars(KernelBot.__mro__[1]).items() if hasattr(value, "question")}
+    methods = {name: value.question for name, value in vars(Questions).items() if hasattr(value, "question")}
     assert methods == QUESTIONS
     about_texts = {name: value.question for name, value in vars(KernelBot).items() if hasattr(value, "question")}
     assert about_texts == TEXT_QUESTIONS
