@@ -140,7 +140,7 @@ class KernelBot(BoardCharts):
         competition, name = self.find(problem)
         board = self.leaderboard(name, runner=runner, competition=competition, **scope)
         first = board.groupby("runner", sort=False).head(top)
-        return write_study_set(self, first, competition, name, self.source, Path(folder))
+        return write_study_set(self.source_text, first, competition, name, self.source, Path(folder))
 
     def content(self, competition: str) -> ContentState:
         """State of the content store of a competition: built, building, fetching, absent, or off.

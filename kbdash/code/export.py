@@ -1,9 +1,9 @@
 """Source texts on disk: one file with its credit, a diff as a patch, or a study set of a board's top kernels."""
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 
@@ -24,20 +24,18 @@ _COMMENTS: dict[Language, str] = {"python": "#", "cpp": "//", "text": "#"}
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
-class Texts(Protocol):
-    """Anything that can return the source text of a submission."""
-
-    def source_text(self, submission_id: int, runner: str | None, competition: str | None) -> SourceText: ...
+ReadText = Callable[[int, str, str], SourceText]
+"""Returns the source text of a submission, given by its id, runner and competition."""
 
 
 def write_study_set(
-    texts: Texts, board: pd.DataFrame, competition: str, problem: str, source: Source, folder: Path
+    read_text: ReadText, board: pd.DataFrame, competition: str, problem: str, source: Source, folder: Path
 ) -> pd.DataFrame:
     """Write one file per row of a leaderboard, facts.csv and CITATION.txt; returns the facts with their file names."""
     folder.mkdir(parents=True, exist_ok=True)
     names, notes = [], []
     for row in board.to_dict("records"):
-        name, note = _write_text(texts, row, competition, folder)
+        name, note = _write_text(read_text, row, competition, folder)
         names.append(name)
         notes.append(note)
     facts = board.assign(problem=problem, file=names, notes=notes)
@@ -82,11 +80,11 @@ def safe_name(stem: str, submission_id: int, language: Language = "python") -> s
     return f"{harmless or 'submission'}_{submission_id}{_SUFFIXES[language]}"
 
 
-def _write_text(texts: Texts, row: Mapping[Hashable, Any], competition: str, folder: Path) -> tuple[str, str]:
+def _write_text(read_text: ReadText, row: Mapping[Hashable, Any], competition: str, folder: Path) -> tuple[str, str]:
     """Write the file of a leaderboard row; returns its name and notes."""
     id_, runner = int(row["submission_id"]), str(row["runner"])
     try:
-        found = texts.source_text(id_, runner, competition)
+        found = read_text(id_, runner, competition)
     except KbdashError as error:
         return "", str(error)
     stem = f"{row['rank']:03d}_{runner}_{row['user_name'] or row['user_id']}"

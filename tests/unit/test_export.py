@@ -126,7 +126,7 @@ def test_a_study_set_of_every_runner_has_the_top_of_each(kb: KernelBot, tmp_path
 def test_a_text_that_cannot_be_read_is_noted_and_the_rest_written(kb: KernelBot, tmp_path: Path) -> None:
     board = kb.leaderboard("nvfp4_gemm", runner="NVIDIA", top=2)
     gone = board.assign(submission_id=[1, int(board["submission_id"].iloc[1])])
-    facts = export.write_study_set(kb, gone, "nvfp4", "nvfp4_gemm", kb.source, tmp_path)
+    facts = export.write_study_set(kb.source_text, gone, "nvfp4", "nvfp4_gemm", kb.source, tmp_path)
     assert facts["file"].iloc[0] == ""
     assert "no submission 1" in facts["notes"].iloc[0]
     assert (tmp_path / facts["file"].iloc[1]).is_file()
@@ -135,6 +135,6 @@ def test_a_text_that_cannot_be_read_is_noted_and_the_rest_written(kb: KernelBot,
 def test_names_are_no_formulas_in_the_facts(kb: KernelBot, tmp_path: Path) -> None:
     board = kb.leaderboard("nvfp4_gemm", runner="NVIDIA").head(3)
     names = ["=HYPERLINK(1)", "@x", "plain\r=1"]
-    export.write_study_set(kb, board.assign(user_name=names), "nvfp4", "nvfp4_gemm", SOURCE, tmp_path)
+    export.write_study_set(kb.source_text, board.assign(user_name=names), "nvfp4", "nvfp4_gemm", SOURCE, tmp_path)
     with (tmp_path / "facts.csv").open(newline="") as file:
         assert [row["user_name"] for row in csv.DictReader(file)] == ["'=HYPERLINK(1)", "'@x", "plain\r=1"]
