@@ -32,11 +32,6 @@ class Budget:
         with self._lock:
             self._caches.add(cache)
 
-    def weight(self) -> int:
-        """Of all values in all caches."""
-        with self._lock:
-            return sum(cache.weight for cache in self._caches)
-
     def values(self) -> list[Any]:
         """All values in all caches."""
         with self._lock:
@@ -123,12 +118,6 @@ class SharedCache(Generic[Key, Value]):
             if self._kept:
                 _, (_, weight, _) = self._kept.popitem(last=False)
                 self.weight -= weight
-
-    def clear(self) -> None:
-        """Forget every value."""
-        with self._lock:
-            self._kept.clear()
-            self.weight = 0
 
     def _make(self, key: Key, make: Callable[[], Value], future: Future[Value]) -> Value:
         try:

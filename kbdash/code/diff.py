@@ -30,7 +30,6 @@ class Diff:
     lines: tuple[Line, ...]
     added: int
     removed: int
-    unchanged: int
     notes: tuple[str, ...] = ()
     coarse: bool = False
 
@@ -44,7 +43,6 @@ def compare(left: str | None, right: str | None, context: int = CONTEXT) -> Diff
         lines=tuple(_folded(before, after, common.pairs, context)),
         added=len(after) - len(common.pairs),
         removed=len(before) - len(common.pairs),
-        unchanged=len(common.pairs),
         notes=(*_notes(left, right), *coarse),
         coarse=common.coarse,
     )

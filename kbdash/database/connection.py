@@ -142,10 +142,6 @@ class Database:
         described = self._asker.run(f"describe from read_parquet({location(item.file)})", about=item.file.name)
         return dict(zip(described["column_name"], described["column_type"], strict=True))
 
-    def run(self, text: str, parameters: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """Answer of a statement of our own, which bypasses the guard."""
-        return self._asker.run(text, parameters)
-
     def question(self) -> AbstractContextManager[object]:
         """A block whose statements, reads and waits together take no longer than a question may."""
         self.retry_unavailable()

@@ -28,7 +28,6 @@ class Settings:
     memory_limit: str = "400MB"
     hub_seconds: float = 4.5
     query_seconds: float = 20.0
-    retry_wait_seconds: float = 8.0
     newer_every_seconds: float = 15 * 60
     cache_bytes: int = 256 << 20
     content: str | None = None

@@ -54,13 +54,11 @@ class _Question:
         return self.settings.endpoint + path + (f"/revision/{quote(self.revision, safe='')}" if self.revision else "")
 
 
-def resolve(dataset: str, revision: str | None, settings: Settings, client: HttpClient) -> Revision:
-    """The revision as the Hub has it now; DataUnavailable, within `hub_seconds`, with the reason if it fails."""
-    return asked_for(dataset, revision, settings, client)()
-
-
 def asked_for(dataset: str, revision: str | None, settings: Settings, client: HttpClient) -> Callable[[], Revision]:
-    """Ask for the revision; the function returned waits for it."""
+    """Ask for the revision as the Hub has it now. The function returned waits for it.
+
+    It raises DataUnavailable with the reason, within `hub_seconds`, if that fails.
+    """
     answer = _asked_for(_Question(dataset, revision, settings, client), {"blobs": "true"})
     return lambda: _revision(answer(), dataset, settings)
 
@@ -83,7 +81,7 @@ def _revision(info: Mapping[str, Any], dataset: str, settings: Settings) -> Revi
 def ask_links(
     dataset: str, revision: str | None, settings: Settings, client: HttpClient
 ) -> dict[str, Future[httpx2.Response]]:
-    """Links to the first files of the catalog, requested in parallel with `resolve`; each response names its commit.
+    """Links to the first files of the catalog, requested in parallel with the revision; each response names its commit.
 
     All files are opened sooner or later, so these requests are not extra, only earlier. They are few, because a first
     question about one file should not cost a request for every file.

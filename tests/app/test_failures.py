@@ -8,9 +8,10 @@ from streamlit.testing.v1 import AppTest
 
 from kbdash.database import materialising
 from kbdash.dataset.config import DATASET
-from kbdash.web import memo, session
+from kbdash.web import session
 from tests.app.conftest import FEW, Open, healthy, open_app, opened_engine, words
 from tests.app.shown import tables
+from tests.forgetting import forget_answers
 from tests.hub import LoopbackHub
 
 NVFP4 = "nvidia_nvfp4_submissions.parquet"
@@ -90,7 +91,7 @@ def test_what_the_hub_answered_is_told(
 
 def test_one_broken_file_leaves_the_others_alone(strict: Open, hub: LoopbackHub) -> None:
     hub.faults.fail(404, f"*{NVFP4}")
-    memo.shared.clear()  # the same revision was read before, by another test
+    forget_answers()  # the same revision was read before, by another test
     overview = strict()
     assert not overview.exception
     assert "404" in overview.warning[0].value
@@ -111,11 +112,11 @@ def test_a_failure_in_the_middle_shows_in_its_place_and_passes(
     strict: Open, hub: LoopbackHub, environment: pytest.MonkeyPatch
 ) -> None:
     environment.setattr(materialising, "WORTH_AFTER", 10**9)  # what is kept here needs no Hub
-    memo.shared.clear()  # so that this engine opens the file
+    forget_answers()  # so that this engine opens the file
     app = strict()
     assert healthy(app)
     hub.faults.refuse = True
-    memo.shared.clear()
+    forget_answers()
     opened_engine().source.bytes.forget("trimul_submissions.parquet")
     app.query_params["page"] = "trimul"
     app.query_params["tab"] = "submissions"

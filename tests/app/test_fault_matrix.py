@@ -18,10 +18,11 @@ from streamlit.testing.v1 import AppTest
 
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot
-from kbdash.web import engines, memo
+from kbdash.web import engines
 from tests.app.conftest import healthy, open_app, opened_engine, words
 from tests.app.shown import table, tables
 from tests.conftest import part_of
+from tests.forgetting import forget_answers
 from tests.hub import LoopbackHub
 
 BROKEN = "nvidia_nvfp4_submissions.parquet"
@@ -157,7 +158,7 @@ def unread(environment: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> Ite
 @pytest.fixture
 def shelf(unread: LoopbackHub) -> LoopbackHub:
     """The same, and nothing that was read of such a dataset before is known any more."""
-    memo.shared.clear()
+    forget_answers()
     return unread
 
 
@@ -322,7 +323,7 @@ def test_a_file_replaced_while_the_app_runs_changes_nothing(
 ) -> None:
     before = tables(open_app(**pages["competition"]))[0]
     rewritten(lambda table: table.slice(len(table) // 2))(shelf)
-    memo.shared.clear()
+    forget_answers()
     after = open_app(**pages["competition"])
     assert in_order(after)
     assert table(after)["score"].tolist() == before["score"].tolist()

@@ -12,6 +12,7 @@ from kbdash.engine import KernelBot
 from kbdash.view import TABS
 from kbdash.web import answers, memo
 from tests.app.conftest import healthy, open_app
+from tests.forgetting import forget_answers
 
 VIEWS: list[dict[str, str]] = [
     {"page": ""},
@@ -41,7 +42,7 @@ def seen(shared_sample: None) -> Seen:
         visits.given.append((answer, pickle.dumps(answer)))
         return answer
 
-    memo.shared.clear()
+    forget_answers()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(answers, "_answer", noted)
         for _ in range(2):

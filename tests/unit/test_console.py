@@ -299,7 +299,7 @@ def test_a_full_disk_is_no_hindrance(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_missing_competition_is_named_with_the_answer(hub: LoopbackHub, tmp_path: Path) -> None:
     hub.faults.fail(503, "*/trimul_submissions.parquet")
-    engine = kbdash.connect(settings=replace(patient(hub, tmp_path), retry_wait_seconds=0.0))
+    engine = kbdash.connect(settings=patient(hub, tmp_path))
     answer = engine.sql("select distinct competition from submissions")
     assert set(answer["competition"]) == {"helion"}
     assert "trimul" in answer.attrs["unavailable"]

@@ -318,7 +318,7 @@ def test_the_process_ends_in_order_while_files_are_read_and_rows_copied(hub: Loo
         "import sys, threading, time, kbdash; from pathlib import Path; from kbdash.dataset.config import Settings\n"
         "kb = kbdash.connect(settings=Settings(source=sys.argv[1], endpoint=sys.argv[2], cache=Path(sys.argv[3])))\n"
         "slow = 'select count(*) from range(1000000) a, range(1000000) b where a.range * b.range % 7 = 3'\n"
-        "threading.Thread(target=kb._database.run, args=(slow,), daemon=True).start()\n"
+        "threading.Thread(target=kb._database._asker.run, args=(slow,), daemon=True).start()\n"
         "kb.leaderboard('trimul'); time.sleep(0.5); print('the end')"
     )
     begin = time.monotonic()

@@ -49,8 +49,9 @@ def applied(diff: Diff, left: list[str]) -> list[str]:
 def test_applying_the_diff_gives_the_right_text_and_the_counts_add_up(left, right, context):
     diff = compare(text_of(left), text_of(right), context)
     assert applied(diff, left) == right
-    assert diff.removed == len(left) - diff.unchanged
-    assert diff.added == len(right) - diff.unchanged
+    kinds = [line.kind for line in diff.lines]
+    assert (diff.removed, diff.added) == (kinds.count("removed"), kinds.count("added"))
+    assert len(left) - diff.removed == len(right) - diff.added
     assert (diff.added + diff.removed == 0) == (left == right)
     assert not diff.coarse
 

@@ -49,7 +49,7 @@ def test_a_question_ends_in_time_although_duckdb_is_not_ready(settings: Settings
     with pytest.raises(DataUnavailable, match="did not arrive in time"):
         engine.leaderboard("nvfp4_gemm")
     with engine.question(), pytest.raises(QueryTimeout):
-        engine._database.run("select 1")
+        engine._database._asker.run("select 1")
     assert time.monotonic() - begin < HUNG_SECONDS / 2
     ready.set()
     engine.close()

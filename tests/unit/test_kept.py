@@ -38,7 +38,7 @@ def remote(sample_folder: Path, tmp_path: Path) -> Iterator[tuple[KernelBot, Loo
 def kept(engine: KernelBot) -> set[str]:
     """Competitions with a copy of their rows, once nothing is being copied."""
     assert engine._database._materialiser.wait(60.0)
-    tables = engine._database.run("select table_name from duckdb_tables() where database_name = 'materialised'")
+    tables = engine._database._asker.run("select table_name from duckdb_tables() where database_name = 'materialised'")
     return {name.partition(" of ")[2].rpartition(" ")[0] for name in tables["table_name"]}
 
 
@@ -190,7 +190,7 @@ def test_a_question_that_lacks_memory_waits_for_the_copy_and_sets_no_file_aside(
     engine = kbdash.connect(settings=settings)
     copying = engine._database._materialiser._idle
     engine.problem_names("spring")
-    fill(engine._database.run, 37e6)
+    fill(engine._database._asker.run, 37e6)
     copying.clear()
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(engine.leaderboard, "fft")

@@ -223,7 +223,7 @@ def test_refused(locked: KernelBot, locked_hub: LoopbackHub, cache: Path, statem
     assert locked_hub.counts.requests == 0
     assert sorted(cache.iterdir()) == before
     assert len(local_frame) == 1
-    assert locked._database.run("select 42 as a")["a"].tolist() == [42]
+    assert locked._database._asker.run("select 42 as a")["a"].tolist() == [42]
 
 
 def test_refused_over_local_files_too(sample_folder: Path, tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_the_connection_itself_refuses_without_the_syntax_check(locked: KernelBo
         "from duckdb_secrets(redact = false)",
     ):
         with pytest.raises(kbdash.errors.KbdashError):
-            locked._database.run(text)
+            locked._database._asker.run(text)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_the_token_goes_to_the_hub_alone_and_is_told_to_nobody(locked: KernelBot
     assert TOKEN not in repr(locked.source)
     assert TOKEN not in repr(locked._settings)
     for table in ("duckdb_settings()", "duckdb_secrets()", "duckdb_views()", "duckdb_variables()"):
-        assert TOKEN not in locked._database.run(f"from {table}").to_csv()
+        assert TOKEN not in locked._database._asker.run(f"from {table}").to_csv()
     locked.leaderboard("trimul")
     assert locked_hub.counts.tokens_at_cdn == 0
 

@@ -207,7 +207,7 @@ def asked(engine: KernelBot, slug: str) -> dict[str, str]:
     except DataUnavailable as error:
         said["pages"] = str(error)
     try:
-        engine._database.run(f"from submissions_of('{slug}')")  # every column, also those that no page shows
+        engine._database._asker.run(f"from submissions_of('{slug}')")  # every column, also those that no page shows
     except KbdashError as error:
         said["rows"] = str(error)
     return said
@@ -291,7 +291,7 @@ def test_rows_without_an_id_and_impossible_times_are_left_out(folder: Path, open
     )
     assert found.to_dict("records") == [{"n": 10, "times": 9}]
     for slug in ("autumn", "winter"):
-        assert engine._database.run(f"select submission_id from submissions_of('{slug}')")[
+        assert engine._database._asker.run(f"select submission_id from submissions_of('{slug}')")[
             "submission_id"
         ].tolist() == [1]
 

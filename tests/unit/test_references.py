@@ -549,9 +549,9 @@ def test_content_rows(traps: KernelBot, rows: Data) -> None:
 
 
 def test_the_rows_behind_every_question(traps: KernelBot, rows: Data) -> None:
-    assert traps._database.run("from submissions").empty  # it only fixes names and types
+    assert traps._database._asker.run("from submissions").empty  # it only fixes names and types
     for slug in FILES:
-        told = traps._database.run(f"select file_row, flag_rows from judged('{slug}') order by file_row")
+        told = traps._database._asker.run(f"select file_row, flag_rows from judged('{slug}') order by file_row")
         expected = [
             {"file_row": row.file_row,
              "flag_rows": [dict(zip(("kind", "reason", "source"), flag, strict=True)) for flag in row.flag_rows]}

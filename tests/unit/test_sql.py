@@ -75,7 +75,7 @@ def test_the_header_names_the_parameters_that_are_bound(name: str) -> None:
 def test_every_statement_can_be_planned(kb: KernelBot, name: str) -> None:
     bound = {parameter: PARAMETERS[parameter] for parameter in parameters(body(name))}
     kb.problem_names(str(PARAMETERS["competition"]))  # opens its file
-    plan = kb._database.run(f"explain {sql_text(name)}", bound)
+    plan = kb._database._asker.run(f"explain {sql_text(name)}", bound)
     assert len(plan) > 0
 
 

@@ -35,7 +35,9 @@ def worth(keeping: bool) -> Iterator[None]:
 def days_kept(engine: KernelBot) -> int:
     """How many competitions have their days added up, once nothing is being built."""
     assert engine._database._materialiser.wait(60.0)
-    names = engine._database.run("select view_name from duckdb_views() where sql like '%materialised.\"days of %'")
+    names = engine._database._asker.run(
+        "select view_name from duckdb_views() where sql like '%materialised.\"days of %'"
+    )
     return len(names)
 
 

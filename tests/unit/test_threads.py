@@ -24,7 +24,7 @@ def _board(problem: str) -> Question:
 
 
 def _one(number: int) -> Question:
-    return lambda kb: kb._database.run(f"select {number} as number, repeat('{number}', 3) as text")
+    return lambda kb: kb._database._asker.run(f"select {number} as number, repeat('{number}', 3) as text")
 
 
 def _attempts(problem: str, user: str) -> Question:
@@ -32,7 +32,7 @@ def _attempts(problem: str, user: str) -> Question:
 
 
 def _counted(problem: str) -> Question:
-    return lambda kb: kb._database.run(
+    return lambda kb: kb._database._asker.run(
         f"select count(*) as n, min(score) as best from submissions_of('trimul') where '{problem}' <> ''"
     )
 
@@ -74,8 +74,8 @@ def test_stopping_one_question_leaves_the_others_alone(sample_folder: Path, tmp_
     def read(number: int) -> int:
         if number % 2:
             with pytest.raises(QueryTimeout):
-                engine._database.run("select sleep_ms(600000)")
-        return int(engine._database.run(f"select {number} as n")["n"].item())
+                engine._database._asker.run("select sleep_ms(600000)")
+        return int(engine._database._asker.run(f"select {number} as n")["n"].item())
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(read, range(8))) == list(range(8))

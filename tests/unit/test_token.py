@@ -33,5 +33,5 @@ def test_no_error_quotes_it(tmp_path: Path, text: str, message: str) -> None:
     with LoopbackHub(tmp_path, token="another") as loopback:
         settings = Settings(endpoint=loopback.endpoint, token=text)
         with pytest.raises(DataUnavailable, match=message) as caught:
-            hub.resolve(loopback.repo, None, settings, HttpClient())
+            hub.asked_for(loopback.repo, None, settings, HttpClient())()
     assert TOKEN not in f"{caught.value} {caught.value.advice}"

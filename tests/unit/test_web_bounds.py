@@ -20,6 +20,7 @@ from kbdash.web.code import ladder, source_text
 from kbdash.web.content import store_panel
 from kbdash.web.memo import memoise
 from kbdash.web.server import launcher, stopping, worker
+from tests.forgetting import forget_answers
 from tests.unit import chart_frames as frames
 from tests.unit.test_as_completed import Status
 from tests.unit.test_web_parts import ONE
@@ -138,11 +139,11 @@ def _megabytes(_: int) -> np.ndarray:
 
 
 def test_what_all_readers_share_stays_within_a_hundred_megabytes() -> None:
-    memo.shared.clear()
+    forget_answers()
     for number in range(15):
         memoise(_megabytes, number)
     assert 5 <= len(memo.shared.values()) <= 10
-    memo.shared.clear()
+    forget_answers()
 
 
 def test_a_wait_is_rounded_to_minutes() -> None:

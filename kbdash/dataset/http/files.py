@@ -97,10 +97,6 @@ class SourceFiles:
         """Bytes that came over the network since the source was opened."""
         return sum(file.bytes_read for file in self._opened_so_far() if not isinstance(file, LocalBytes))
 
-    def requests_sent(self) -> int:
-        """Requests sent for files since the source was opened."""
-        return sum(file.requests for file in self._opened_so_far() if not isinstance(file, LocalBytes))
-
     def close(self) -> None:
         """Close the connections; later reads fail and say that the source was closed."""
         with self._lock:
