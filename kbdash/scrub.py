@@ -63,9 +63,9 @@ def _password(proxy: str) -> set[str]:
     return {text for text in written if text}
 
 
-def without_user_info(address: str) -> str:
-    """The address without user name and password."""
-    return _USER_INFO.sub("", address)
+def without_user_info(text: str) -> str:
+    """An address, or a text with addresses, without user names and passwords."""
+    return _USER_INFO.sub("", text)
 
 
 def has_user_info(address: str) -> bool:

@@ -15,13 +15,14 @@ import httpx2
 
 from kbdash.dataset import catalog
 from kbdash.dataset.config import Settings
-from kbdash.dataset.http.client import HttpClient, redacted
+from kbdash.dataset.http.client import HttpClient
 from kbdash.dataset.http.failures import MAY_PASS, TOKEN_ADVICE, PassingError, asked_wait_s
 from kbdash.dataset.http.loop import submit, wait
 from kbdash.dataset.http.remote import credentials
 from kbdash.dataset.http.retry import patiently
 from kbdash.dataset.model import DataFile
 from kbdash.errors import DataUnavailable
+from kbdash.scrub import without_user_info
 
 _MOST_BYTES = 64 << 20
 _ASKED_EARLY = 3
@@ -196,7 +197,7 @@ def _reason(error: BaseException) -> str:
         if isinstance(cause, OSError) and cause.strerror:
             return os.strerror(cause.errno) if cause.errno and cause.errno > 0 else cause.strerror
         cause = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause.__cause__ or cause.__context__
-    return redacted(str(error)) or type(error).__name__
+    return without_user_info(str(error)) or type(error).__name__
 
 
 def _too_slow(settings: Settings) -> DataUnavailable:

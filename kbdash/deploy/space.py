@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import httpx2
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi, SpaceInfo
 from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled, RepositoryNotFoundError
 
+from kbdash.dataset.account import TOKENS, Account, writing_account, writing_api
 from kbdash.dataset.config import Settings
 from kbdash.deploy.checkout import Head
 from kbdash.errors import KbdashError
@@ -17,7 +17,6 @@ OURS = {"kbdash/deploy/command.py", "kbdash/deploy.py"}  # a Space with either i
 KEPT = {".gitattributes"}  # the Hub adds it; it lists the large files
 AT_FIRST = {*KEPT, "README.md"}  # files of a new Space made on the website
 PLAN = re.compile(r"\b(subscri|payment|billing|credits|plan\b|pro\b)", re.IGNORECASE)
-TOKENS = "https://huggingface.co/settings/tokens"
 PRICES = "https://huggingface.co/pricing"
 
 
@@ -51,22 +50,6 @@ class Delivery:
     changed: bool
 
 
-@dataclass(frozen=True)
-class Account:
-    """The owner of the token, the namespaces they may write to, and whether the token is read-only."""
-
-    user: str
-    names: tuple[str, ...]
-    read_only: bool
-
-    @classmethod
-    def of(cls, answer: Mapping[str, Any]) -> "Account":
-        """The account as the Hub describes it."""
-        role = answer.get("auth", {}).get("accessToken", {}).get("role")
-        organisations = (organisation["name"] for organisation in answer.get("orgs", ()))
-        return cls(answer["name"], (answer["name"], *organisations), role == "read")
-
-
 def front_matter(readme: str) -> dict[str, str]:
     """The plain `key: value` lines at the head of a README; the Hub checks whether it is valid YAML."""
     block = re.match(r"---\n(.*?\n)---\n", readme, re.DOTALL)
@@ -75,16 +58,10 @@ def front_matter(readme: str) -> dict[str, str]:
 
 def deliver(order: Order, head: Head, settings: Settings) -> Delivery:
     """Update the Space to the commit; KbdashError says what prevented it."""
-    if not settings.token:
-        advice = f"Make one with the role write at {TOKENS}, and set HF_TOKEN to it."
-        raise KbdashError("There is no token for the Hub.", advice=advice)
-    api = HfApi(endpoint=settings.endpoint, token=settings.token)
+    api = writing_api(settings)
     account = None
     try:
-        account = Account.of(api.whoami())
-        if account.read_only:
-            advice = f"Make one with the role write at {TOKENS}."
-            raise KbdashError(f"The token of {account.user} is for reading only.", advice=advice)
+        account = writing_account(api)
         return _deliver(api, order, head)
     except (httpx2.HTTPError, OSError, ValueError, KeyError) as error:
         raise _explained(error, order, account, settings) from error
@@ -169,7 +146,7 @@ def _explained(error: Exception, order: Order, account: Account | None, settings
     if "README.md" in title:
         listed = "; ".join(line.removeprefix("- ") for line in complaints)
         return KbdashError(
-            f"The Hub does not take the README: {listed}.", advice="Mend its front matter and commit it."
+            f"The Hub does not take the README: {listed}.", advice="Correct its front matter and commit it."
         )
     return KbdashError(f"{host} gave an answer that cannot be understood.", advice="Is HF_ENDPOINT a Hub?")
 

@@ -1,6 +1,5 @@
 """The HTTP client of one open source: created lazily, closed with the source."""
 
-import re
 import ssl
 import threading
 import time
@@ -15,7 +14,6 @@ import httpx2
 from kbdash.dataset.http.loop import submit, wait
 from kbdash.errors import DataUnavailable
 
-_CREDENTIALS = re.compile(r"//[^/\s@]+@")
 _CLOSE_SECONDS = 2.0
 
 
@@ -68,11 +66,6 @@ class HttpClient:
 def closed_source() -> DataUnavailable:
     """The error for a read from a closed source."""
     return DataUnavailable("This source was closed.", advice="Connect again, or reload the page.")
-
-
-def redacted(text: str) -> str:
-    """The text without the user names and passwords in URLs."""
-    return _CREDENTIALS.sub("//", text)
 
 
 @cache
