@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -24,6 +25,7 @@ import pytest
 import kbdash
 from kbdash.charts.named import CHARTS
 from kbdash.database.connection import Database
+from kbdash.database.opening import REFUSED_SECONDS
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import open_source
@@ -416,7 +418,9 @@ def test_a_file_refused_for_damaged_bytes_heals_with_fresh_ones(
 ) -> None:
     """Not those that were kept when it was refused, which would be refused again."""
     monkeypatch.setattr("kbdash.database.attaching.RETRY_AFTER_SECONDS", 0.0)
-    monkeypatch.setattr("kbdash.database.opening.REFUSED_SECONDS", 0.5)
+    later = 0.0  # seconds: nobody waits until it may be inspected again
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + later)
+    monkeypatch.setattr("kbdash.database.opening.time", clock)
     with LoopbackHub(part_of(sample_folder, tmp_path / "dataset", TRIMUL)) as hub:
         settings = Settings(source=DATASET, endpoint=hub.endpoint, cache=tmp_path / "cache", hub_seconds=30.0)
         source = open_source(settings)
@@ -431,7 +435,7 @@ def test_a_file_refused_for_damaged_bytes_heals_with_fresh_ones(
         with pytest.raises(DataUnavailable, match="is not opened"):
             database.frame("problem_names", competition="trimul")
         hub.faults.clear()
-        time.sleep(0.6)
+        later = REFUSED_SECONDS
         assert len(database.frame("problem_names", competition="trimul")) == 1
         database.close()
         source.close()

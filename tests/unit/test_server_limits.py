@@ -46,6 +46,32 @@ async def fine(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"fine"})
 
 
+class Staying:
+    """An app whose readers, and whose downloads, stay until `leave` is set."""
+
+    def __init__(self) -> None:
+        self.leave = asyncio.Event()
+        self._entered = asyncio.Semaphore(0)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket" or scope["path"].startswith("/media/"):
+            self._entered.release()
+            await self.leave.wait()
+        await fine(scope, receive, send)
+
+    async def have_entered(self, number: int = 1) -> None:
+        """Wait until so many more are inside."""
+        async with asyncio.timeout(30):
+            for _ in range(number):
+                await self._entered.acquire()
+
+
+async def settle() -> None:
+    """Let all tasks go on until each waits for something else: by turns of the loop, so that no time matters."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
 def test_a_bucket_allows_a_burst_and_then_its_rate() -> None:
     now = [0.0]
     bucket = Bucket(Rate(2, 3), lambda: now[0])
@@ -169,7 +195,7 @@ def test_a_client_that_does_not_read_may_not_ask_for_more() -> None:
             await drained.wait()
 
         running = asyncio.create_task(Readers(app, Limits())(socket(), receive, send))  # type: ignore[arg-type]
-        await asyncio.sleep(0.1)
+        await settle()
         before = asked.is_set()
         drained.set()
         await running
@@ -180,22 +206,16 @@ def test_a_client_that_does_not_read_may_not_ask_for_more() -> None:
 
 def test_beyond_the_last_place_there_is_a_friendly_page_and_places_come_back() -> None:
     async def scenario() -> tuple[Messages, Messages, Messages, Messages, Messages]:
-        leave = asyncio.Event()
-
-        async def app(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "websocket":
-                await leave.wait()
-            await fine(scope, receive, send)
-
+        app = Staying()
         readers = Readers(app, Limits(sessions=2))
         inside = [asyncio.create_task(answered(readers, socket())) for _ in range(2)]
-        await asyncio.sleep(0.01)
+        await app.have_entered(2)
         page = await answered(readers, http("/nvfp4", accept="text/html,*/*"))
         part = await answered(readers, http("/static/js/index.js", accept="*/*"))
         health = await answered(readers, http("/_stcore/health", accept="text/html"))
         async with asyncio.timeout(30):  # one who is let in stays until `leave`
             third = await answered(readers, socket())
-        leave.set()
+        app.leave.set()
         await asyncio.gather(*inside)
         return page, part, health, third, await answered(readers, http("/nvfp4", accept="text/html"))
 
@@ -209,21 +229,15 @@ def test_beyond_the_last_place_there_is_a_friendly_page_and_places_come_back() -
 
 def test_one_address_cannot_take_every_place_nor_ask_without_end() -> None:
     async def scenario() -> tuple[Messages, Messages, list[int]]:
-        leave = asyncio.Event()
-
-        async def app(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "websocket":
-                await leave.wait()
-            await fine(scope, receive, send)
-
+        app = Staying()
         readers = Readers(app, Limits(sessions_per_address=1, requests_per_address=Rate(1, 3)))
         inside = asyncio.create_task(answered(readers, socket(client="8.8.8.8")))
-        await asyncio.sleep(0.01)
+        await app.have_entered()
         async with asyncio.timeout(30):  # who is let in stays until `leave`
             second = await answered(readers, socket(client="8.8.8.8"))
         other = asyncio.create_task(answered(readers, socket(client="9.9.9.9")))
-        await asyncio.sleep(0.01)
-        leave.set()
+        await app.have_entered()
+        app.leave.set()
         await inside
         statuses = [(await answered(readers, http("/", client="8.8.8.8")))[0]["status"] for _ in range(5)]
         return second, await other, statuses
@@ -236,17 +250,13 @@ def test_one_address_cannot_take_every_place_nor_ask_without_end() -> None:
 
 def test_downloads_at_once_are_bounded() -> None:
     async def scenario() -> tuple[int, int, int]:
-        done = asyncio.Event()
-
-        async def app(scope: Any, receive: Any, send: Any) -> None:
-            await done.wait()
-            await fine(scope, receive, send)
-
+        app = Staying()
         readers = Readers(app, Limits(downloads=1))
         first = asyncio.create_task(answered(readers, http("/media/a.csv")))
-        await asyncio.sleep(0.01)
-        second = await answered(readers, http("/media/b.csv"))
-        done.set()
+        await app.have_entered()
+        async with asyncio.timeout(30):  # one that is let in stays until `leave`
+            second = await answered(readers, http("/media/b.csv"))
+        app.leave.set()
         status = (await first)[0]["status"]
         third = await answered(readers, http("/media/b.csv"))
         return status, second[0]["status"], third[0]["status"]

@@ -14,7 +14,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from threading import Barrier, Event, Thread
+from threading import Barrier, Event, Lock, Thread
 from urllib.parse import urlsplit
 
 import duckdb
@@ -34,7 +34,7 @@ from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.http import EarlyLink, address_of, reading
 from kbdash.dataset.http.filesystem import SourceFileSystem
 from kbdash.dataset.http.plan import WINDOW_BYTES, Plan, footer_span, plan_of, tail_span
-from kbdash.dataset.http.readahead import HeldRanges
+from kbdash.dataset.http.readahead import HeldRanges, ReadAhead
 from kbdash.dataset.http.store import RangeStore
 from kbdash.dataset.source import Source, open_source
 from kbdash.engine import KernelBot
@@ -242,6 +242,25 @@ def test_damaged_ranges_are_asked_for_anew_once_they_are_forgotten(hub: Loopback
     again.close()
 
 
+class WatchedLock:
+    """A lock that tells when somebody wants it, and whether it was held then."""
+
+    def __init__(self, lock: Lock) -> None:
+        self._lock = lock
+        self.wanted = Event()
+        self.was_held = False
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self.was_held = True
+            self.wanted.set()
+            self._lock.acquire()
+        self.wanted.set()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 def test_a_range_that_is_being_kept_is_forgotten_too(
     hub: LoopbackHub, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,14 +274,17 @@ def test_a_range_that_is_being_kept_is_forgotten_too(
 
     monkeypatch.setattr(RangeStore, "put", slowly)
     source = open_source(settings)
-    source.bytes.open(TRIMUL).read_ahead(0, 100)
+    file = source.bytes.open(TRIMUL)
+    assert isinstance(file, ReadAhead)
+    file.read_ahead(file.size - 4, 4)  # of all ranges only the last
     assert begun.wait(60)
+    file._storing = storing = WatchedLock(file._storing)  # type: ignore[assignment]
     with ThreadPoolExecutor(1) as pool:
         forgetting = pool.submit(source.bytes.forget, TRIMUL)
-        time.sleep(0.2)
+        assert storing.wanted.wait(60)
+        assert storing.was_held, "a range is just being written"
         released.set()
         forgetting.result()
-    time.sleep(0.2)
     assert [path for path in settings.cache.rglob("*") if path.is_file()] == []
     source.close()
 
