@@ -51,7 +51,7 @@ def deadline_within(seconds: float) -> float:
     return min(time.monotonic() + seconds, math.inf if mine is None else mine.expires)
 
 
-def expires_within(seconds: float) -> float:
+def read_deadline(seconds: float) -> float:
     """The deadline of a read that starts now: that of the question, else `seconds` from now."""
     mine = _current.get()
     now = time.monotonic()
@@ -71,7 +71,7 @@ def all_but(seconds: float) -> float:
 
 
 @contextmanager
-def held(lock: Lock) -> Iterator[None]:
+def acquired(lock: Lock) -> Iterator[None]:
     """Hold a lock that others keep while they read; DataUnavailable when it is not free by the deadline."""
     left = seconds_left()
     if not lock.acquire(timeout=-1 if left is None else left):

@@ -61,7 +61,7 @@ def answers(question: Question) -> Callable[[Method], Method]:
 
 
 def in_time(method: Method) -> Method:
-    """Decorate a method of `Directory` that asks several questions: together they get the time of one."""
+    """Decorate a method of `NameLookup` that asks several questions: together they get the time of one."""
 
     @wraps(method)
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:

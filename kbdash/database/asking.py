@@ -98,7 +98,7 @@ class Asker:
         except KbdashError:
             raise
         except Exception as error:
-            raise self._told(error) from error
+            raise self._reader_error(error) from error
         except BaseException:  # the reader interrupted
             _interrupt(cursor)
             raise
@@ -123,7 +123,7 @@ class Asker:
         except duckdb.ConnectionException as error:
             raise closed_source() from error
 
-    def _told(self, error: Exception) -> KbdashError:
+    def _reader_error(self, error: Exception) -> KbdashError:
         """The error in a reader's words."""
         if self._closed:
             return closed_source()

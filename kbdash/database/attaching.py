@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
-from kbdash.database.competition_views import Attached, told
+from kbdash.database.competition_views import Attached, reason_of
 from kbdash.database.workers import AT_ONCE, WORKERS, queue_of
 from kbdash.errors import DataUnavailable, KbdashError
 
@@ -110,7 +110,7 @@ class Attachments:
         if entry.item.reason:
             return  # the first reason stays
         with self._lock:
-            entry.item = replace(entry.item, reason=told(entry.item, error))
+            entry.item = replace(entry.item, reason=reason_of(entry.item, error))
             entry.tried_at = time.monotonic()
 
     def retry_due(self) -> None:

@@ -43,7 +43,7 @@ class Attached:
     version: str = ""
 
 
-def told(item: Attached, error: KbdashError) -> str:
+def reason_of(item: Attached, error: KbdashError) -> str:
     """Why a file cannot be read, as a sentence that names it."""
     name, what = item.file.name, f"{error} {error.advice}".strip()
     return what if what.startswith(name) else f"{name} cannot be read: {what}"

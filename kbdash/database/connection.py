@@ -27,8 +27,8 @@ from kbdash.database.competition_views import (
     parameters_of,
     part_and_slug,
     planned,
+    reason_of,
     sql_text,
-    told,
     view_name,
     view_of,
 )
@@ -270,7 +270,7 @@ class Database:
             try:
                 ready.append(self._current(slug, deadline))
             except DataUnavailable as error:
-                missing[slug] = told(item, error)
+                missing[slug] = reason_of(item, error)
         return [item for item in ready if item], missing
 
 

@@ -13,9 +13,9 @@ from kbdash.database.competition_views import (
     Attached,
     file_views,
     location,
+    reason_of,
     rows_version,
     statements,
-    told,
     views_ahead,
 )
 from kbdash.database.schema import holds_submissions, misfit
@@ -65,11 +65,11 @@ class Opener:
                 return self._opened(item, asked)
         except CorruptData as error:
             self._source.bytes.forget(item.file.name)
-            reason = told(item, error)
+            reason = reason_of(item, error)
         except KbdashError as error:
-            reason = told(item, error)
+            reason = reason_of(item, error)
         except Exception as error:
-            reason = told(item, KbdashError(str(error) or type(error).__name__))  # without its secrets
+            reason = reason_of(item, KbdashError(str(error) or type(error).__name__))  # without its secrets
         return replace(item, opened=True, reason=reason)
 
     def _opened(self, item: Attached, asked: bool) -> Attached | None:

@@ -12,7 +12,7 @@ import pandas as pd
 from kbdash.database import lookup
 from kbdash.database.answer import answers, in_time
 from kbdash.database.competition_views import ALL_LINKABLE
-from kbdash.database.directory import Directory, merged
+from kbdash.database.names import NameLookup, merged
 from kbdash.database.questions import QUESTIONS, boards, people
 from kbdash.database.questions.kinds import Question
 from kbdash.database.questions.parameters import Scope, Sort
@@ -21,7 +21,7 @@ from kbdash.dataset.model import Page, Placement, Standing, Submission
 from kbdash.errors import DataUnavailable, UnknownProblem
 
 
-class Questions(Directory):
+class Questions(NameLookup):
     """The questions, asked of one database."""
 
     @answers(boards.OVERVIEW)

@@ -16,10 +16,10 @@ import httpx2
 from kbdash.dataset import catalog
 from kbdash.dataset.config import Settings
 from kbdash.dataset.http.client import HttpClient
-from kbdash.dataset.http.failures import MAY_PASS, TOKEN_ADVICE, PassingError, asked_wait_s
+from kbdash.dataset.http.failures import RETRYABLE, TOKEN_ADVICE, TransientError, asked_wait_s
 from kbdash.dataset.http.loop import submit, wait
 from kbdash.dataset.http.remote import credentials
-from kbdash.dataset.http.retry import patiently
+from kbdash.dataset.http.retry import with_retries
 from kbdash.dataset.model import DataFile
 from kbdash.errors import DataUnavailable
 from kbdash.scrub import without_user_info
@@ -143,7 +143,7 @@ def _answer(body: Future[bytes], expires: float, settings: Settings) -> Mapping[
 
 async def _asked(question: _Question, parameters: Mapping[str, str], expires: float) -> bytes:
     async with asyncio.timeout_at(expires):
-        return await patiently(lambda: _attempt(question, parameters), expires)
+        return await with_retries(lambda: _attempt(question, parameters), expires)
 
 
 async def _attempt(question: _Question, parameters: Mapping[str, str]) -> bytes:
@@ -167,10 +167,10 @@ async def _attempt(question: _Question, parameters: Mapping[str, str]) -> bytes:
         ) from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError) as error:
         final = DataUnavailable(f"{settings.endpoint} cannot be reached ({_reason(error)}).", advice=_NETWORK_ADVICE)
-        raise PassingError(final) if isinstance(error, httpx2.RemoteProtocolError) else final from error
+        raise TransientError(final) if isinstance(error, httpx2.RemoteProtocolError) else final from error
 
 
-def _refused(reply: httpx2.Response, question: _Question) -> DataUnavailable | PassingError:
+def _refused(reply: httpx2.Response, question: _Question) -> DataUnavailable | TransientError:
     """The error for an unsuccessful response; the Hub gives its reason in two headers."""
     host, dataset, status = question.settings.endpoint, question.dataset, reply.status_code
     code, message = reply.headers.get("x-error-code", ""), reply.headers.get("x-error-message", "")
@@ -187,7 +187,7 @@ def _refused(reply: httpx2.Response, question: _Question) -> DataUnavailable | P
     final = DataUnavailable(
         f"{host} answered {status} for {dataset}.", advice=advice.get(status, "Wait a little, then retry.")
     )
-    return PassingError(final, asked_wait_s(reply)) if status in MAY_PASS else final
+    return TransientError(final, asked_wait_s(reply)) if status in RETRYABLE else final
 
 
 def _reason(error: BaseException) -> str:

@@ -15,10 +15,10 @@ import pytest
 from kbdash.database.answer import readable
 from kbdash.database.asking import Asker
 from kbdash.database.competition_views import planned
-from kbdash.database.directory import _quoted, _there_are
 from kbdash.database.duck import literal
 from kbdash.database.failures import check_texts
 from kbdash.database.guard import reason_to_refuse
+from kbdash.database.names import _quoted, _there_are
 from kbdash.database.opening import Opener, nothing_to_inspect
 from kbdash.database.plain_sql import statement
 from kbdash.database.queries import add_missing

@@ -21,7 +21,7 @@ from kbdash.database.connection import Database
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.model import DataFile
 from kbdash.dataset.source import open_source
-from kbdash.deadline import current, held, reading
+from kbdash.deadline import acquired, current, reading
 from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable, KbdashError, UnknownProblem
 from tests.conftest import part_of
@@ -148,7 +148,7 @@ def test_whoever_works_for_a_question_has_its_deadline() -> None:
     busy, over = threading.Lock(), threading.Event()
 
     def make() -> int:
-        with held(busy):
+        with acquired(busy):
             begun.set()
             over.wait(30)
         return 1
@@ -158,7 +158,7 @@ def test_whoever_works_for_a_question_has_its_deadline() -> None:
         made = pool.submit(cache.get, "key", make)
         assert begun.wait(30)
         with reading(0.05):
-            for wait in (lambda: cache.get("key", lambda: 2), lambda: held(busy).__enter__()):
+            for wait in (lambda: cache.get("key", lambda: 2), lambda: acquired(busy).__enter__()):
                 with pytest.raises(DataUnavailable, match="another reader is fetching did not arrive in time"):
                     wait()
         over.set()

@@ -17,16 +17,16 @@ import pytest
 
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.http import HttpBytes, HttpClient, Remote, SourceFiles, address_of
-from kbdash.dataset.http.failures import PassingError, asked_wait_s
+from kbdash.dataset.http.failures import TransientError, asked_wait_s
 from kbdash.dataset.http.files import local_file
 from kbdash.dataset.http.filesystem import SourceFileSystem
 from kbdash.dataset.http.loop import submit, wait
 from kbdash.dataset.http.plan import _bridged, tail_span
 from kbdash.dataset.http.readahead import HeldRanges, ReadAhead
-from kbdash.dataset.http.retry import patiently
+from kbdash.dataset.http.retry import with_retries
 from kbdash.dataset.http.store import RangeStore
 from kbdash.dataset.source import open_source
-from kbdash.deadline import all_but, held, reading
+from kbdash.deadline import acquired, all_but, reading
 from kbdash.errors import DataUnavailable
 from tests.hub import LoopbackHub
 
@@ -36,7 +36,7 @@ MEGABYTE = 1 << 20
 def waits(asked: Sequence[float | None]) -> list[float]:
     """How long is waited for a server that asks for these waits, one after the other, and then answers."""
     slept: list[float] = []
-    failures = [PassingError(DataUnavailable("busy"), seconds) for seconds in asked]
+    failures = [TransientError(DataUnavailable("busy"), seconds) for seconds in asked]
 
     async def attempt() -> str:
         if failures:
@@ -46,7 +46,7 @@ def waits(asked: Sequence[float | None]) -> list[float]:
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    assert asyncio.run(patiently(attempt, math.inf, sleep)) == "answer"
+    assert asyncio.run(with_retries(attempt, math.inf, sleep)) == "answer"
     return slept
 
 
@@ -79,9 +79,9 @@ def test_what_comes_after_gets_its_seconds_and_at_most_half() -> None:
 
 def test_a_lock_is_waited_for_until_the_deadline() -> None:
     lock = Lock()
-    with held(lock), reading(0.0), pytest.raises(DataUnavailable, match="did not arrive in time"), held(lock):
+    with acquired(lock), reading(0.0), pytest.raises(DataUnavailable, match="did not arrive in time"), acquired(lock):
         pass
-    with held(lock):
+    with acquired(lock):
         assert lock.locked()
     assert not lock.locked()
 

@@ -20,7 +20,7 @@ from kbdash.code.parquet.directories import PageDirectories, Place
 from kbdash.code.parquet.pages import MAX_HEADER_BYTES, MAX_PAGE_BYTES, PageHeader, read_page_header
 from kbdash.code.parquet.plain import MAX_TEXT_BYTES
 from kbdash.dataset.http import CHANGED_ADVICE, ByteSource, damage_named
-from kbdash.deadline import held
+from kbdash.deadline import acquired
 from kbdash.errors import CorruptData
 
 Cell = bytes | int | float | None
@@ -108,7 +108,7 @@ class CellReader:
 
     def _make_page(self, source: ByteSource, place: Place) -> _Decoded | _Packed:
         page = place.page
-        with held(self._large_fetches[source.name]) if page.total > _LONG_FETCH_BYTES else nullcontext():
+        with acquired(self._large_fetches[source.name]) if page.total > _LONG_FETCH_BYTES else nullcontext():
             header, payload = fetch_page(source, page.offset, page.total)
         if not page.agrees_with(header):
             raise _StaleDirectory(

@@ -12,7 +12,7 @@ from kbdash.code.parquet.footer import Footer, read_footer
 from kbdash.code.parquet.page_scan import extend
 from kbdash.code.parquet.store import DirectoryStore
 from kbdash.dataset.http import ByteSource, damage_named
-from kbdash.deadline import held
+from kbdash.deadline import acquired
 
 Progress = Callable[[int, int], None]  # rows whose page is known, rows of the file
 _REQUESTS_PER_TURN = 8  # then other threads that wait for the same directory get a turn
@@ -111,7 +111,7 @@ class PageDirectories:
 
     def _extend(self, source: ByteSource, entry: _Entry, number: int, row: int | None) -> None:
         """Scan for more pages of a row group for one turn: all of them, or up to the page of a row."""
-        with held(entry.lock):
+        with acquired(entry.lock):
             groups = list(entry.directory.groups)
             group = groups[number]
             if group.complete or (row is not None and group.page_of(row)):

@@ -8,7 +8,7 @@ from kbdash.code.parquet.footer import Column
 from kbdash.code.parquet.pages import Codec, Encoding, PageHeader, PageKind, Physical
 from kbdash.errors import DataUnavailable
 
-Span = tuple[int, int]  # offset and length, bytes
+ByteRange = tuple[int, int]  # offset and length, bytes
 _LARGE_BYTES = 64 << 10
 
 
@@ -55,9 +55,9 @@ class PageGroup:
     start: int
     data_start: int
     end: int
-    index: Span | None
+    index: ByteRange | None
     position: int
-    dictionary: Span | None = None
+    dictionary: ByteRange | None = None
     pages: tuple[Page, ...] = ()
 
     @property

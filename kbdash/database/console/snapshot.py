@@ -16,7 +16,7 @@ import pyarrow as pa
 from kbdash.database.competition_views import part_and_slug, rule_views, shapes_view, submissions_view
 from kbdash.database.rules import catalog_statements
 from kbdash.database.workers import in_parallel
-from kbdash.deadline import held
+from kbdash.deadline import acquired
 from kbdash.errors import KbdashError
 
 _KEPT_FILES = 2
@@ -45,7 +45,7 @@ class Snapshots:
     def of(self, views: Mapping[str, str], fetch: Callable[[str], pa.Table]) -> Path:
         """The snapshot of these views (name -> version of their rows); written only if it does not exist."""
         key = _key(views)
-        with held(self._lock):
+        with acquired(self._lock):
             path = self._made.get(key) or self._folder() / f"{key}.duckdb"
             if not path.exists():
                 path = self._written(_fetched(views, fetch), path)

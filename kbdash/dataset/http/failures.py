@@ -11,7 +11,7 @@ import httpx2
 from kbdash.dataset.http.ranges import CHANGED_ADVICE
 from kbdash.errors import ContentChanged, DataUnavailable
 
-MAY_PASS = frozenset({408, 429, 500, 502, 503, 504})
+RETRYABLE = frozenset({408, 429, 500, 502, 503, 504})
 TOKEN_ADVICE = "If it is private or gated, set HF_TOKEN to a token that may read it."  # noqa: S105
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,20})-(\d{1,20})/(\d{1,20}|\*)")
 _RATE_LIMIT = re.compile(r'"\w+"\s*;\s*r\s*=\s*0+\s*;\s*t\s*=\s*(\d{1,9})')
@@ -27,7 +27,7 @@ class Asked:
     name: str
 
 
-class PassingError(Exception):
+class TransientError(Exception):
     """A transient failure, worth a retry: the final error if retries fail too, and the wait the server asked for."""
 
     def __init__(self, final: DataUnavailable, wait_s: float | None = None) -> None:
@@ -66,17 +66,17 @@ def ranges_ignored(asked: Asked) -> DataUnavailable:
     )
 
 
-def failed_reply(reply: httpx2.Response, asked: Asked) -> PassingError | DataUnavailable:
+def failed_reply(reply: httpx2.Response, asked: Asked) -> TransientError | DataUnavailable:
     """The error for a response without content."""
     status = reply.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         wait_s = asked_wait_s(reply)
         when = "Wait a minute" if wait_s is None else f"Wait {wait_s:.0f} seconds"
         what = f"{asked.host} asks to slow down (429) when asked for {asked.name}."
-        return PassingError(DataUnavailable(what, advice=f"{when}, or set HF_TOKEN for a higher limit."), wait_s)
-    if status in MAY_PASS:
+        return TransientError(DataUnavailable(what, advice=f"{when}, or set HF_TOKEN for a higher limit."), wait_s)
+    if status in RETRYABLE:
         what = f"{asked.host} failed to answer ({status}) when asked for {asked.name}."
-        return PassingError(DataUnavailable(what, advice="Retry in a moment."), asked_wait_s(reply))
+        return TransientError(DataUnavailable(what, advice="Retry in a moment."), asked_wait_s(reply))
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return DataUnavailable(f"{asked.host} refused access ({status}) to {asked.name}.", advice=TOKEN_ADVICE)
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
@@ -108,15 +108,15 @@ def asked_wait_s(reply: httpx2.Response) -> float | None:
     return max(0.0, (until - datetime.now(UTC)).total_seconds())
 
 
-def lost_connection(asked: Asked, error: Exception) -> PassingError:
+def lost_connection(asked: Asked, error: Exception) -> TransientError:
     """The error when no response came, or only part of one."""
     if isinstance(error, httpx2.TimeoutException):
-        return PassingError(too_slow(asked))
+        return TransientError(too_slow(asked))
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
         what = f"{asked.host} cannot be reached to read {asked.name}."
     else:
         what = f"{asked.host} broke off while {asked.name} was read."
-    return PassingError(DataUnavailable(what, advice=_RETRY_ADVICE))
+    return TransientError(DataUnavailable(what, advice=_RETRY_ADVICE))
 
 
 def too_slow(asked: Asked) -> DataUnavailable:
@@ -124,10 +124,10 @@ def too_slow(asked: Asked) -> DataUnavailable:
     return DataUnavailable(f"{asked.host} did not answer in time when asked for {asked.name}.", advice=_RETRY_ADVICE)
 
 
-def cut_body(asked: Asked, length: int) -> PassingError:
+def cut_body(asked: Asked, length: int) -> TransientError:
     """The error when more or fewer bytes come than were asked for."""
     what = f"{asked.host} does not send the {length} bytes asked of {asked.name}."
-    return PassingError(DataUnavailable(what, advice=_RETRY_ADVICE))
+    return TransientError(DataUnavailable(what, advice=_RETRY_ADVICE))
 
 
 def changed(asked: Asked) -> ContentChanged:

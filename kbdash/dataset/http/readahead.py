@@ -12,7 +12,7 @@ from kbdash.dataset.http.plan import Plan, Span, footer_span, plan_of, tail_span
 from kbdash.dataset.http.ranges import ByteSource
 from kbdash.dataset.http.remote import READ_SECONDS, HttpBytes
 from kbdash.dataset.http.store import RangeStore
-from kbdash.deadline import expires_within
+from kbdash.deadline import read_deadline
 
 
 class HeldRanges:
@@ -92,7 +92,7 @@ class ReadAhead(ByteSource):
     def begin(self) -> None:
         """Start to fetch what a first question reads, if the end of the file (with the footer) is cached."""
         if self._held.get(self._content, self._tail) is not None:
-            expires = expires_within(READ_SECONDS)
+            expires = read_deadline(READ_SECONDS)
             for span in self._planned(expires).first():
                 self._start(span, expires)
 
@@ -117,7 +117,7 @@ class ReadAhead(ByteSource):
 
     def _composed(self, start: int, end: int) -> bytes:
         """The bytes, assembled from planned spans and, between those, from separate ranges."""
-        expires = expires_within(READ_SECONDS)
+        expires = read_deadline(READ_SECONDS)
         plan = self._planned(expires) if start < self._tail[0] else Plan()
         spans = [*plan.touching(start, end), self._tail]
         fetched = {span: self._start(span, expires) for span in spans if span[0] < end and start < span[1]}

@@ -30,8 +30,8 @@ from kbdash.dataset.http.failures import (
 )
 from kbdash.dataset.http.loop import submit, wait
 from kbdash.dataset.http.ranges import ByteSource
-from kbdash.dataset.http.retry import Sleep, patiently
-from kbdash.deadline import expires_within
+from kbdash.dataset.http.retry import Sleep, with_retries
+from kbdash.deadline import read_deadline
 from kbdash.errors import DataUnavailable
 
 READ_SECONDS = 20.0
@@ -110,7 +110,7 @@ class HttpBytes(ByteSource):
         self._resolving: asyncio.Lock | None = None
 
     def _fetch(self, offset: int, length: int) -> bytes:
-        expires = expires_within(READ_SECONDS)
+        expires = read_deadline(READ_SECONDS)
         future = submit(self.fetch(offset, length, expires))
         try:
             return wait(future, expires)
@@ -122,7 +122,7 @@ class HttpBytes(ByteSource):
         """The range, fetched in the network thread; a KbdashError when it has not arrived by `expires`."""
         try:
             async with asyncio.timeout_at(expires):
-                return await patiently(lambda: self._attempt(offset, length), expires, self._sleep)
+                return await with_retries(lambda: self._attempt(offset, length), expires, self._sleep)
         except TimeoutError:
             raise too_slow(self.asked) from None
 

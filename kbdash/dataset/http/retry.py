@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from kbdash.dataset.http.failures import PassingError
+from kbdash.dataset.http.failures import TransientError
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[object]]
@@ -16,14 +16,14 @@ LONGEST_WAIT_S = 15.0
 _ASKED_S = 1.0  # shortest wait after a Retry-After: `Retry-After: 0` must not cause endless retries
 
 
-async def patiently(attempt: Callable[[], Awaitable[T]], expires: float, sleep: Sleep = asyncio.sleep) -> T:
-    """Result of the attempt; retried after a PassingError while attempts and time are left."""
+async def with_retries(attempt: Callable[[], Awaitable[T]], expires: float, sleep: Sleep = asyncio.sleep) -> T:
+    """Result of the attempt; retried after a transient error while attempts and time are left."""
     pauses = iter(PAUSES_S)
     waited_s = 0.0
     while True:
         try:
             return await attempt()
-        except PassingError as failure:
+        except TransientError as failure:
             wait_s = failure.wait_s or 0.0
             if wait_s < _ASKED_S:
                 wait_s = max(wait_s, next(pauses, LONGEST_WAIT_S + 1))

@@ -23,7 +23,7 @@ _MOST_SHARING = 8
 _INVISIBLE = re.compile("[\u2060\u2068\u2069]")  # a name copied from a page may contain them
 
 
-class Directory:
+class NameLookup:
     """Resolves names of competitions, boards and users, over one database."""
 
     def __init__(self, database: Database) -> None:
