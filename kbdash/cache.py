@@ -16,10 +16,11 @@ Value = TypeVar("Value")
 
 
 class Budget:
-    """One limit for several caches: of the least recently used value of each, the one that wastes most goes first.
+    """One limit for several caches.
 
-    Its waste is its weight times how long it was not used. So a page of source texts, which is read once, makes room
-    for a hundred answers that are asked again and again, and not the other way round.
+    Over the limit, the least recently used values of all caches are compared, and the one with the largest waste
+    (weight x time unused) is evicted. So a page of source texts that was read once is evicted before a hundred answers
+    that are asked again and again.
     """
 
     def __init__(self, limit: int) -> None:
@@ -38,7 +39,7 @@ class Budget:
             caches = list(self._caches)
         return [value for cache in caches for value in cache.values()]
 
-    def keep(self) -> None:
+    def evict(self) -> None:
         """Drop values until all caches together are within the limit."""
         with self._lock:
             caches = list(self._caches)
@@ -48,7 +49,7 @@ class Budget:
 
 
 BYTES = Budget(192 << 20)
-"""For all caches that are weighed in bytes. DuckDB's own memory is not counted here."""
+"""The budget of all caches whose values are weighed in bytes. DuckDB's own memory is not counted."""
 _uses = count()
 
 
@@ -57,8 +58,8 @@ class SharedCache(Generic[Key, Value]):
 
     With a budget, they are also dropped when all caches of the budget together exceed its limit.
 
-    A value that alone exceeds the limit is returned but not kept. Failures are not kept either: all who
-    wait for the value get the error, and the next caller retries.
+    A value that alone exceeds the limit is returned but not kept. Failures are not kept either: every caller that
+    waits for the value gets the error, and the next caller retries.
     """
 
     def __init__(self, limit: int, weigh: Callable[[Value], int], budget: Budget | None = None) -> None:
@@ -133,7 +134,7 @@ class SharedCache(Generic[Key, Value]):
             self._keep(key, value, weight)
         future.set_result(value)
         if self._budget:
-            self._budget.keep()
+            self._budget.evict()
         return value
 
     def _keep(self, key: Key, value: Value, weight: int) -> None:
@@ -147,7 +148,7 @@ class SharedCache(Generic[Key, Value]):
 
 
 def _for_others(error: BaseException) -> Exception:
-    """The error for those who wait; an interruption (Ctrl-C) concerns only the thread that made the value."""
+    """The error for the threads that wait; an interruption (Ctrl-C) is raised only in the thread it interrupted."""
     if isinstance(error, Exception):
         return error
     return DataUnavailable("Reading was interrupted.", advice="Try again.")

@@ -1,8 +1,8 @@
 """The deadline of a question, and the failure that ended its reads.
 
-A question passes through many hands: it finds a board, waits for files, caches and locks, and DuckDB calls our
-filesystem from inside a statement, where it takes no deadline and of an exception passes on only the text. So both
-travel in a context variable of the asking thread, and everything that waits asks here how long it may.
+A question has many steps: it finds a board, and waits for files, caches and locks. DuckDB calls our filesystem in
+the middle of a statement; it passes no deadline down, and passes only the text of an exception up. So the deadline and
+the failure are kept in a context variable of the asking thread, and everything that waits looks there.
 """
 
 import math
@@ -52,7 +52,7 @@ def deadline_within(seconds: float) -> float:
 
 
 def read_deadline(seconds: float) -> float:
-    """The deadline of a read that starts now: that of the question, else `seconds` from now."""
+    """The deadline of a read that starts now: that of the question and its reads, or `seconds` from now without one."""
     mine = _current.get()
     now = time.monotonic()
     return now + seconds if mine is None else min(mine.expires, now + mine.each)
@@ -65,14 +65,14 @@ def seconds_left() -> float | None:
 
 
 def all_but(seconds: float) -> float:
-    """How long work may take if these seconds, at most half of the question's time, are to be left after it."""
+    """How long work may take so that `seconds` are left after it, or half of the time if that is less."""
     left = seconds_left()
     return math.inf if left is None else max(left - seconds, left / 2)
 
 
 @contextmanager
 def acquired(lock: Lock) -> Iterator[None]:
-    """Hold a lock that others keep while they read; DataUnavailable when it is not free by the deadline."""
+    """Hold a lock that others hold while they read; DataUnavailable if it is not free by the deadline."""
     left = seconds_left()
     if not lock.acquire(timeout=-1 if left is None else left):
         raise waited_in_vain()
@@ -83,5 +83,5 @@ def acquired(lock: Lock) -> Iterator[None]:
 
 
 def waited_in_vain() -> DataUnavailable:
-    """The error for a question that waited, until its deadline, for what another one reads."""
+    """The error for a question whose deadline passed while it waited for data that another question reads."""
     return DataUnavailable("What another reader is fetching did not arrive in time.", advice="Retry in a moment.")

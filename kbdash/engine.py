@@ -60,7 +60,7 @@ class KernelBot(BoardCharts):
     ) -> None:
         self.source = source
         self._settings = settings
-        # First: it refuses a setting that makes no sense while nothing runs yet.
+        # First, because it raises for an invalid setting: then no thread has been started yet.
         self._content = Library(source, settings, lambda slug: self._database.frame("content_rows", competition=slug))
         super().__init__(Database(source, settings, lambda file: inspect(source.bytes.open(file.name)), connection))
         self._insight = Insight(self._content)

@@ -35,7 +35,7 @@ class _Limits:
 
 
 class Asker:
-    """Runs statements over one connection, which may still be in the making. Thread-safe."""
+    """Runs statements over one connection, which may not be open yet. Thread-safe."""
 
     def __init__(self, connection: Future[duckdb.DuckDBPyConnection], seconds: float) -> None:
         self._connection = connection
@@ -44,7 +44,7 @@ class Asker:
         self._running: dict[int, tuple[duckdb.DuckDBPyConnection, Future[Any]]] = {}
 
     def deadline(self) -> float:
-        """The deadline of work that starts now (time.monotonic()); that of the question it is part of still holds."""
+        """The deadline of work that starts now (time.monotonic()), no later than that of the question around it."""
         return deadline_within(self.seconds)
 
     def run(
@@ -56,7 +56,7 @@ class Asker:
         about: str = "",
         read_seconds: float = math.inf,
     ) -> pd.DataFrame:
-        """The answer, or a KbdashError, by the deadline; if `about`, a file, did not arrive, the error names it.
+        """The answer, or a KbdashError, by the deadline. `about` names the file for the error if it does not arrive.
 
         A single read of that file may take `read_seconds`.
         """
@@ -71,7 +71,7 @@ class Asker:
         return self._run(cursor, _as_it_is, text, {}, limits, about)
 
     def _begun(self, deadline: float | None, read_seconds: float) -> tuple[duckdb.DuckDBPyConnection, _Limits]:
-        """A cursor, and the limits of a statement on it: without a deadline its time begins when there is a cursor."""
+        """A cursor and the limits of its statement; without a deadline, time counts from when the cursor is there."""
         cursor = self._cursor(seconds_left() if deadline is None else max(0.0, deadline - time.monotonic()))
         return cursor, _Limits(self.deadline() if deadline is None else deadline, read_seconds)
 
@@ -99,7 +99,7 @@ class Asker:
             raise
         except Exception as error:
             raise self._reader_error(error) from error
-        except BaseException:  # the reader interrupted
+        except BaseException:  # Ctrl-C
             _interrupt(cursor)
             raise
 
@@ -124,16 +124,16 @@ class Asker:
             raise closed_source() from error
 
     def _reader_error(self, error: Exception) -> KbdashError:
-        """The error in a reader's words."""
+        """The error as a reader should see it."""
         if self._closed:
             return closed_source()
         match error:
             case duckdb.Error():
                 return explained(error)
             case UnicodeDecodeError():  # a DuckDB error that quotes bytes of the file
-                return damaged("it holds bytes that are no text")
+                return damaged("it holds bytes that are not valid text")
             case pa.ArrowException():
-                return QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.")
+                return QueryRefused(f"The answer is not a table: {error}", advice="Cast that column to text.")
         return QueryRefused(f"The answer cannot be shown: {error}", advice="Cast its columns to text.")
 
 
@@ -145,7 +145,7 @@ def _interrupt(cursor: duckdb.DuckDBPyConnection) -> None:
 def _too_late(about: str) -> KbdashError:
     """The error for a statement that an interrupt did not end."""
     if not about:
-        return QueryTimeout("The question took too long and was left alone.", advice="Narrow it down.")
+        return QueryTimeout("The question took too long and was abandoned.", advice="Narrow it down.")
     return DataUnavailable(f"{about} was not read in time.", advice="Check the network and retry in a moment.")
 
 
@@ -156,9 +156,9 @@ def _fetched(
     limits: _Limits,
     shape: Callable[[pa.Table], T],
 ) -> T:
-    """The answer. Of a failed read DuckDB passes on only the text, so the exception is kept in `reading`.
+    """The answer. DuckDB passes on only the text of a read's exception, so `reading` keeps the exception itself.
 
-    Reads end a moment before the statement is interrupted, so that the error names the server that is slow.
+    Reads end a moment before the statement is interrupted, so that the error names the slow server.
     """
     seconds = limits.deadline - time.monotonic()
     with reading(max(seconds - _READ_LEAD_SECONDS, seconds / 2), limits.read_seconds) as asked:

@@ -53,8 +53,8 @@ LONGEST_STATEMENT = 100_000  # characters
 _STATEMENT_SECONDS = 5.0
 _UNASKED_SECONDS = 3.0
 _ANSWERED_SECONDS = 0.5
-"""Seconds after the start, or after the first answer, when the remaining files are opened: earlier, they would slow
-that answer down."""
+"""The remaining files are opened this many seconds after the start (if nobody asks), or after the first answer.
+Earlier, they would slow that answer down."""
 
 
 class Database:
@@ -125,7 +125,7 @@ class Database:
         try:
             frame = as_frame(answer.table)
         except pa.ArrowException as error:
-            raise QueryRefused(f"The answer is no table: {error}", advice="Cast that column to text.") from error
+            raise QueryRefused(f"The answer is not a table: {error}", advice="Cast that column to text.") from error
         frame.attrs |= {"truncated": answer.truncated, "unavailable": missing}
         return frame
 
@@ -136,7 +136,7 @@ class Database:
         return script(text, [(item, self._columns(item)) for item in chosen])
 
     def _columns(self, item: Attached) -> dict[str, str]:
-        """The columns of a file that its views depend on: name -> DuckDB type."""
+        """The columns of a file (name -> DuckDB type), if its views depend on them."""
         if not item.competition.has_shapes:
             return {}
         described = self._asker.run(f"describe from read_parquet({location(item.file)})", about=item.file.name)
@@ -193,7 +193,7 @@ class Database:
                     self.mark_unavailable(views[view].competition.slug, error)
 
     def _written(self, views: Mapping[str, str], fetch: Callable[[str], pa.Table]) -> Path:
-        """The snapshot of these views. It is written by another thread, which goes on if it misses the deadline."""
+        """The snapshot of these views. Another thread writes it, and goes on writing after the deadline."""
         writing = submit_with_deadline(partial(self._snapshots.of, views, fetch))
         try:
             return writing.result(seconds_left())

@@ -8,7 +8,7 @@ import duckdb
 from kbdash.dataset.http.client import closed_source
 from kbdash.errors import CorruptData, DataUnavailable, KbdashError, QueryRefused, QueryTimeout
 
-_DAMAGED_ADVICE = "Retry; if it stays, the file itself is damaged."
+_DAMAGED_ADVICE = "Retry. If it fails again, the file itself is damaged."
 
 
 class NeedsMemory(QueryTimeout):
@@ -26,7 +26,7 @@ def explained(error: duckdb.Error) -> KbdashError:
         case duckdb.OutOfMemoryException():
             return NeedsMemory("The question needs more memory than allowed.", advice="Narrow it down.")
         case duckdb.ParserException() | duckdb.BinderException() | duckdb.CatalogException():
-            return QueryRefused(str(error), advice="Mend the statement and run it again.")
+            return QueryRefused(str(error), advice="Correct the statement and run it again.")
         case duckdb.ConnectionException():
             return closed_source()
         case duckdb.IOException():
@@ -34,7 +34,7 @@ def explained(error: duckdb.Error) -> KbdashError:
         case duckdb.InvalidInputException() if ".parquet" in first_line:
             return damaged(first_line)
         case duckdb.DatabaseError():
-            return QueryRefused(first_line, advice="Mend the statement, so that every value fits, and run it again.")
+            return QueryRefused(first_line, advice="Correct the statement so that every value fits, and run it again.")
     return damaged(first_line)
 
 
@@ -46,11 +46,13 @@ def check_texts(parameters: Mapping[str, object]) -> None:
             for text in texts:
                 _ = text.encode() if isinstance(text, str) else b""
         except UnicodeEncodeError as error:
-            raise QueryRefused(f"{name} holds characters that no text has.", advice="Leave them out.") from error
+            raise QueryRefused(
+                f"{name} contains characters that are not valid text (lone surrogates).", advice="Leave them out."
+            ) from error
 
 
 def of_file(error: KbdashError, name: str) -> DataUnavailable:
-    """The same for a question of ours: its SQL is correct, so the error must come from the file's values."""
+    """The error for a question of our own: its SQL is correct, so the file's values must be the cause."""
     if isinstance(error, DataUnavailable):
         return error if name in str(error) else type(error)(f"{name} cannot be read: {error}", advice=error.advice)
     if isinstance(error, QueryTimeout):
@@ -64,6 +66,6 @@ def damaged(what: str) -> CorruptData:
     """The error for bytes that are not valid parquet."""
     reason = re.sub(r"\s*(['\"]).+?\1", "", what.removeprefix("Invalid Input Error: "))
     return CorruptData(
-        f"The file is not parquet, or not a whole one ({reason}).",
+        f"The file is not parquet, or it is incomplete ({reason}).",
         advice=_DAMAGED_ADVICE,
     )

@@ -19,8 +19,8 @@ from kbdash.database.workers import WORKERS
 from kbdash.errors import CorruptData, DataUnavailable, KbdashError, QueryRefused
 
 WORTH_AFTER = 3
-"""Different questions about a competition before its rows are copied: the first few read only some columns, a reader
-who goes on needs them all."""
+"""The number of different questions about a competition after which its rows are copied. The first few read only some
+columns; a reader who goes on needs all of them."""
 RETRY_SECONDS = 60.0
 _SLICE_ROWS = 200_000
 """Rows copied by one statement: they take 300 bytes each until it ends, and a tenth or less once compressed."""
@@ -38,9 +38,9 @@ class Run(Protocol):
 
 
 class Materialiser:
-    """Copies of the rows of competitions that are asked about a lot, at most `share` of DuckDB's memory.
+    """Copies of the rows of competitions that are asked about a lot, in at most `share` of DuckDB's memory.
 
-    When copying fails, no question fails: the rows are then read from the file.
+    If copying fails, no question fails: the rows are then read from the file.
     """
 
     def __init__(self, run: Run, attachments: Attachments, share: float = 0.5) -> None:
@@ -82,7 +82,7 @@ class Materialiser:
             self._waiting.clear()
 
     def _worth_materialising(self, item: Attached) -> bool:
-        """After a few questions; at once if every question would have to group the rows of the file."""
+        """Whether to copy: after a few questions, or at once if every question must group the rows of the file."""
         grouped = not SCHEMAS[item.competition.family].one_row_each
         return grouped or len(self._answered[item.competition.slug]) >= WORTH_AFTER
 
@@ -98,7 +98,7 @@ class Materialiser:
             except KbdashError as error:
                 if isinstance(error, DataUnavailable) and not isinstance(error, CorruptData):
                     self._try_later(item)
-                _log.info("%s is read where it lies: %s", item.competition.slug, error)
+                _log.info("%s is not copied and is read from its file: %s", item.competition.slug, error)
             except Exception:
                 _log.exception("The rows of %s could not be copied", item.competition.slug)
 
@@ -159,8 +159,8 @@ class Materialiser:
     def _pack(self) -> None:
         """Compress what was copied; an error when all copies together exceed the limit.
 
-        DuckDB cannot do it while a question reads another copy. If questions never pause, the rows stay uncompressed.
-        If it ran out of memory meanwhile, DuckDB would give up all copies, so it is not begun when little is left.
+        DuckDB cannot compress while a question reads another copy. If questions never pause, rows stay uncompressed.
+        If DuckDB ran out of memory while it compresses, it would lose all copies. So this needs some free memory.
         """
         if self._memory(f"({_LIMIT} - sum(memory_usage_bytes))") < _SPARE:
             raise KbdashError("too little memory is left to compress the rows")

@@ -160,7 +160,7 @@ class NameLookup:
                 answers.append(flight.result())
             except DataUnavailable as error:
                 if len(places) == 1:
-                    raise  # there is nothing to leave it out of, and the next question may find it well
+                    raise  # nothing else was asked, and the next question may succeed
                 left_out[place] = f"{error} {error.advice}".strip()
                 self.mark_unavailable(place, error)
                 if len(left_out) == len(places):
@@ -202,9 +202,9 @@ class NameLookup:
         return UnknownUser(f"Nobody has the id or name {_quoted(text)}.", advice=advice)
 
     def _names_of(self, competitions: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """The problem names of several competitions, asked at once; () for one whose file fails.
+        """The problem names of several competitions, asked in parallel; () for one whose file fails.
 
-        It leaves time, so that a question still gets its answer when some other file is silent.
+        It ends some seconds before the deadline, so that a question still gets its answer if another file is silent.
         """
         slugs = tuple(competitions)
         names: dict[str, tuple[str, ...]] = {}

@@ -29,7 +29,7 @@ Inspect = Callable[[DataFile], None]
 """Inspects a file with our own bounded reader before DuckDB opens it; UnsafeFile when it must not be opened."""
 
 REFUSED_SECONDS = 600.0
-"""Until an unsafe file is inspected again: that is expensive, but its bytes may have been damaged in transit."""
+"""Seconds until an unsafe file is inspected again. That is expensive, but its bytes may be damaged only in transit."""
 
 
 def nothing_to_inspect(file: DataFile) -> None:
@@ -60,7 +60,7 @@ class Opener:
             try:
                 return self._opened(item, asked)
             except (ContentChanged, CorruptData):
-                # Replaced between two reads, or damaged bytes from a cache: only fresh bytes can tell.
+                # It was replaced between two reads, or cached bytes are damaged. Only fresh bytes can tell.
                 self._source.bytes.forget(item.file.name)
                 return self._opened(item, asked)
         except CorruptData as error:
@@ -83,7 +83,7 @@ class Opener:
             if asked:
                 self._meanwhile(bytes_.begin)
         finally:
-            make = views.result()  # always: the next attempt must not make them at the same time
+            make = views.result()  # in every case: the next attempt must not make them at the same time
         columns = self._columns(file)
         if not competition.boards and not holds_submissions(columns):
             return None
@@ -104,10 +104,11 @@ class Opener:
             submit_with_deadline(read)
 
     def _views_meanwhile(self, competition: Competition) -> Future[Callable[..., Iterator[str]]]:
-        """Make the views of the rule while the end of the file is on its way; what is then to be made over it.
+        """Make the views of the ranking rule while the end of the file is fetched.
 
-        Only before a file of the catalog is opened for the first time: later a question may be reading the views, and
-        a file outside the catalog may hold anything.
+        Returns the function that lists the views still to be made over the file. This is done only before a file of
+        the catalog is opened for the first time. Later a question may be reading the views, and a file outside the
+        catalog may hold anything.
         """
         if competition.slug in self._seen or not competition.boards:
             return submit_with_deadline(lambda: statements)

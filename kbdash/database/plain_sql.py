@@ -22,7 +22,7 @@ from kbdash.scrub import without_user_info
 Columns = Mapping[str, str]
 """The columns of a file: name -> DuckDB type."""
 IN_ONE_ORDER = ("user",)
-"""Questions whose answers of several competitions are one table; of the others each competition has its own."""
+"""Questions whose answers about several competitions are sorted as one table. Other answers follow one another."""
 
 
 def statement(question: str, parameters: Mapping[str, object], competitions: Sequence[str] = ()) -> str:

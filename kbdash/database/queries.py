@@ -1,7 +1,7 @@
 """Every question as a method. Scores are seconds, times are UTC, frames are pandas.
 
-A question of kbdash.database.questions has its method without a line here. Most are written out all the same: type
-checkers and editors then know their signatures, which a test compares with the questions.
+A question of kbdash.database.questions gets its method by itself (`add_missing`). Most methods are written out all the
+same, so that type checkers and editors know their signatures. A test compares these with the questions.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 _IDLE_SECONDS = 30.0
 AT_ONCE = 8
-"""How many files are opened at once in the background."""
+"""How many files are opened in parallel in the background."""
 _ASKED_AT_ONCE = 32
-"""How many files are asked at once: more than there are, so that none waits for a silent one."""
+"""How many files are asked in parallel: more than there are, so that no question waits behind a silent file."""
 _Inbox = queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]]
 
 
@@ -85,7 +85,7 @@ def queue_of(pieces: Iterable[Callable[[], object]]) -> Callable[[], None]:
 
 
 def in_parallel(works: Sequence[Callable[[], T]]) -> list[Future[T]]:
-    """Run all of it in parallel, in this thread and others; all have the deadline of this one."""
+    """Run all works in parallel, in this thread and in others, all with the deadline of this thread."""
     futures: list[Future[T]] = [Future() for _ in works]
     work = queue_of([partial(_fulfil, future, piece) for future, piece in zip(futures, works, strict=True)])
     for _ in range(min(_ASKED_AT_ONCE, len(works)) - 1):

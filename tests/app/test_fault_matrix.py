@@ -92,7 +92,7 @@ FILE_FAULTS = (
     Fault("500", failing(500, f"*{BROKEN}"), "failed to answer (500)"),
     Fault("503", failing(503, f"*{BROKEN}"), "failed to answer (503)"),
     Fault("503 passing", failing(503, f"*{BROKEN}", times=2), None),
-    Fault("body cut", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}"), "broke off"),
+    Fault("body cut", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}"), "was lost while"),
     Fault("body cut once", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}", times=1), None),
     Fault("link refused", failing(403, f"/cdn/*{BROKEN}"), "signed link"),
     Fault("links for one use", lambda hub: hub.faults.expire_links(uses=1), None),
@@ -128,7 +128,7 @@ TEXT_FAULTS = (
     Fault("429", failing(429, f"*{BROKEN}", retry_after=60), "Wait 60 seconds"),
     Fault("503", failing(503, f"*{BROKEN}"), "failed to answer (503)"),
     Fault("503 passing", failing(503, f"*{BROKEN}", times=1), None),
-    Fault("body cut", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}"), "broke off"),
+    Fault("body cut", lambda hub: hub.faults.cut_after(100, f"/cdn/*{BROKEN}"), "was lost while"),
     Fault("link expired", lambda hub: hub.faults.expire_links(), None),
     Fault("file replaced", rewritten(lambda table: table.slice(1)), "was replaced"),
 )

@@ -73,7 +73,7 @@ def test_parameters_of_a_statement_are_bound() -> None:
 def test_a_text_with_half_a_character_is_refused_and_named() -> None:
     check_texts({"users": ("ada", "bob"), "text": None, "top": 3})
     for parameters in ({"text": "\ud800"}, {"text": ["ada", "\ud800"]}):
-        with pytest.raises(QueryRefused, match="text holds characters"):
+        with pytest.raises(QueryRefused, match="text contains characters"):
             check_texts(parameters)
 
 

@@ -189,7 +189,7 @@ ONE_FILE: Mapping[str, tuple[Break, str]] = {
     "500 that stays": (lambda hub: hub.faults.fail(500, f"*{TRIMUL}"), "failed to answer (500).*Retry"),
     "503 that stays": (lambda hub: hub.faults.fail(503, f"/cdn/*{TRIMUL}"), "failed to answer (503).*Retry"),
     "link refused": (lambda hub: hub.faults.fail(403, f"/cdn/*{TRIMUL}"), "signed link.*refused (403).*Retry"),
-    "cut short": (lambda hub: hub.faults.cut_after(100, f"*{TRIMUL}"), "broke off.*retry"),
+    "cut short": (lambda hub: hub.faults.cut_after(100, f"*{TRIMUL}"), "was lost.*retry"),
     "another file": (with_bytes(lambda data: b"<html>sorry</html>" * 20), "was replaced.*Reload"),
     "nothing": (with_bytes(lambda data: b""), "was replaced.*Reload"),
     "truncated": (with_bytes(lambda data: data[:-3000]), "was replaced.*Reload"),
@@ -270,7 +270,7 @@ WHILE_READING: Mapping[str, tuple[Break, str]] = {
     "403": (lambda hub: hub.faults.fail(403, f"*{TRIMUL}"), "refused access (403).*HF_TOKEN"),
     "429 for long": (lambda hub: hub.faults.fail(429, f"*{TRIMUL}", retry_after=600), "slow down (429)"),
     "503 that stays": (lambda hub: hub.faults.fail(503, f"*{TRIMUL}"), "failed to answer (503)"),
-    "cut short": (lambda hub: hub.faults.cut_after(100, f"*{TRIMUL}"), "broke off.*retry"),
+    "cut short": (lambda hub: hub.faults.cut_after(100, f"*{TRIMUL}"), "was lost.*retry"),
     "links that expire at once": (expire_all, "signed link.*refused (403)"),
 }
 

@@ -354,7 +354,7 @@ def test_what_needs_too_much_memory_is_stopped(sample_folder: Path, tmp_path: Pa
         ("select regexp_matches('a', '(')", "missing"),
         ("select timezone('X', now())", "Unknown TimeZone"),
         ("select error('no reason of ours')", "no reason of ours"),
-        ("select union_value(a := 1) as u", "no table"),
+        ("select union_value(a := 1) as u", "not a table"),
         ("select " + "(select " * 400 + "1" + ")" * 400, "deeply|depth"),
     ],
 )

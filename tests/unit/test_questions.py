@@ -383,7 +383,7 @@ def test_a_text_that_cannot_be_written_is_refused_and_no_file_is_blamed(kb: Kern
         lambda: kb.user(odd),
         lambda: kb.find_users(odd),
     ):
-        with pytest.raises(QueryRefused, match="characters that no text has"):
+        with pytest.raises(QueryRefused, match="not valid text"):
             ask()
     assert kb.unavailable == {}
 

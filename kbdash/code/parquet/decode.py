@@ -60,7 +60,7 @@ def check_large(header: PageHeader, column: ColumnType) -> None:
     if header.uncompressed > MAX_LARGE_RATIO * header.compressed:
         raise CorruptData(
             f"A page of {header.compressed:,} bytes claims to hold {header.uncompressed >> 20} MB.",
-            advice="No honest page is packed that tightly; the text in it cannot be shown.",
+            advice="No valid page is compressed that much; the text in it cannot be shown.",
         )
     if header.encoding is not Encoding.PLAIN or column.physical is not Physical.BYTE_ARRAY:
         raise DataUnavailable(
@@ -171,7 +171,7 @@ def _check_body(page: OpenPage, physical: Physical) -> None:
         if len(page.body) != present * _VALUE_BYTES[physical]:
             raise CorruptData(f"A page has {len(page.body)} bytes for {present} values of fixed length.")
     elif physical is not Physical.BYTE_ARRAY:
-        raise DataUnavailable(f"Columns of the type {physical.name} cannot be read by the cell.")
+        raise DataUnavailable(f"Single cells of columns of the type {physical.name} cannot be read.")
 
 
 def _check_deltas(page: OpenPage, present: int) -> None:
@@ -182,7 +182,7 @@ def _check_deltas(page: OpenPage, present: int) -> None:
     if page.encoding is Encoding.DELTA_BYTE_ARRAY:
         delta_end(page.body, end, present)
     elif page.encoding is Encoding.DELTA_BINARY_PACKED and end != len(page.body):
-        raise CorruptData("A page goes on behind its last number.")
+        raise CorruptData("A page continues after its last number.")
 
 
 def _check_texts(array: pa.ChunkedArray, page: OpenPage) -> None:

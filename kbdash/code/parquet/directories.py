@@ -110,13 +110,13 @@ class PageDirectories:
         return _Entry(blank, saved=0)
 
     def _extend(self, source: ByteSource, entry: _Entry, number: int, row: int | None) -> None:
-        """Scan for more pages of a row group for one turn: all of them, or up to the page of a row."""
+        """Scan for more pages of a row group, for one turn: for all of them, or up to the page of a row."""
         with acquired(entry.lock):
             groups = list(entry.directory.groups)
             group = groups[number]
             if group.complete or (row is not None and group.page_of(row)):
                 return
-            # A row that was reached but is still unsure needs the whole group.
+            # If the row's page is found but not yet certain, the whole group is needed.
             until = row if row is not None and row >= group.known_rows else None
             try:
                 with damage_named(source):

@@ -32,7 +32,7 @@ class Page:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether its header is far too short to hold a page like this one, as one with a damaged length could."""
+        """Whether its header is much too short to contain another page; a header with a damaged length could."""
         return self.total >= _LARGE_BYTES and (self.header_bytes or 0) <= _LARGE_BYTES // 4
 
     def agrees_with(self, header: PageHeader) -> bool:
@@ -74,8 +74,8 @@ class PageGroup:
         """The page with that row of the group, if it is known for certain.
 
         One wrong count in a header would shift all later rows. So either the whole group must add up, or the levels
-        of each earlier page must confirm its count (the row's own page is checked when it is read), and no header can
-        have taken in a page behind it.
+        of each earlier page must confirm its count, and no header may be long enough to contain another page. (The
+        row's own page is checked when it is read.)
         """
         if not row < self.known_rows:
             return None

@@ -22,7 +22,7 @@ MAX_SCHEMA_DEPTH = 32
 MAX_ROW_GROUPS = 10_000
 MAX_COLUMN_CHUNKS = 50_000
 MAX_ROWS = 1 << 40
-_NOT_PARQUET_ADVICE = "The file is damaged or was not uploaded whole; get it anew."
+_NOT_PARQUET_ADVICE = "The file is damaged or was not uploaded completely; download it again."
 _OPTIONAL, _REPEATED = 1, 2
 _MOST_REMEMBERED = 1_000
 
@@ -143,7 +143,7 @@ def _footer_bytes(source: ByteSource) -> tuple[bytes, int]:
     """The thrift message at the end of the file, and its offset."""
     tail = source.read_ahead(source.size - source.tail_bytes, source.tail_bytes)
     if tail.endswith(_ENCRYPTED_MAGIC):
-        raise DataUnavailable(f"{source.name} is encrypted.", advice="Only files in the clear can be read.")
+        raise DataUnavailable(f"{source.name} is encrypted.", advice="Only files that are not encrypted can be read.")
     if len(tail) < 12 or not tail.endswith(MAGIC):
         raise _damaged(source, "it does not end like a parquet file")
     length = int.from_bytes(tail[-8:-4], "little")
@@ -202,7 +202,7 @@ def _chunk(raw: Struct, leaf: _Leaf, rows: int, source: ByteSource, body_end: in
     if 1 in raw or 8 in raw or 3 not in raw:
         raise DataUnavailable(
             f"Column {leaf.path[0]!r} of {source.name} is encrypted or lies in another file.",
-            advice="Only columns in the clear, in the file itself, can be read.",
+            advice="Only columns in the file itself that are not encrypted can be read.",
         )
     facts = raw.struct(3)
     if tuple(facts.texts(3)) != leaf.path or facts.integer(1) != leaf.physical:

@@ -86,7 +86,7 @@ def _runs(data: bytes | memoryview, width: int, values: int) -> Iterator[tuple[i
         else:
             yield count, bytes(run)
     if at != len(data):
-        raise CorruptData("A page goes on behind its last number.")
+        raise CorruptData("A page continues after its last number.")
 
 
 def _without_padding(run: bytes, spare_bits: int) -> bytes:

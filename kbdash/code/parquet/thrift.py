@@ -124,7 +124,7 @@ class _Reader:
     def _spend(self, parts: int) -> None:
         self._parts_left -= parts
         if self._parts_left < 0:
-            # Not only damaged: whoever reads it again would spend as long again.
+            # Unsafe rather than damaged, so that nobody retries: reading it again would take as long again.
             raise UnsafeFile(f"A parquet header has more than {MAX_PARTS:,} parts.", advice="It is not opened.")
 
     def _value(self, kind: int, shape: Shape | None, depth: int) -> Any:

@@ -118,7 +118,7 @@ class Console:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """A worker that waits for its request; it inherits neither environment (tokens) nor folder nor open files."""
+    """A worker that waits for its request; it does not inherit the environment (tokens), the folder or open files."""
     return subprocess.Popen(  # noqa: S603  (our own script, no reader's input)
         [sys.executable, "-I", str(_WORKER)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -166,9 +166,9 @@ def _explained(kind: str, message: str) -> KbdashError:
         case "PermissionException":
             return QueryRefused(first_line, advice="Only the rows of this dataset can be read.")
         case "ParserException" | "BinderException" | "CatalogException":
-            return QueryRefused(message, advice="Mend the statement and run it again.")
+            return QueryRefused(message, advice="Correct the statement and run it again.")
         case _ if kind.startswith("Arrow"):
-            return QueryRefused(f"The answer is no table: {message}", advice="Cast that column to text.")
+            return QueryRefused(f"The answer is not a table: {message}", advice="Cast that column to text.")
     return QueryRefused(first_line, advice="Change the statement and run it again.")
 
 

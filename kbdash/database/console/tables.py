@@ -31,7 +31,11 @@ SUBMISSIONS = Table(
         Column("runner", "varchar", "the machine; null for what never ran"),
         Column("user_name", "varchar", "name of the user when it was sent"),
         Column("user_id", "varchar", "id of the user; up to 21 digits"),
-        Column("score", "double", "time in seconds; lower is better; 30 years and more are infinite, so no time"),
+        Column(
+            "score",
+            "double",
+            "time in seconds; lower is better; 30 years or more is stored as infinity and counts as no time",
+        ),
         Column("passed", "boolean", "whether it passed"),
         Column("mode", "varchar", "leaderboard: a ranked run; test, benchmark: others"),
         Column("status", "varchar", "how it ended"),

@@ -1,4 +1,4 @@
-"""Every question about the data, each defined once. A new one is an SQL file, an object here and a method."""
+"""Every question about the data, each defined once. A new question needs an SQL file and an object here."""
 
 from types import ModuleType
 

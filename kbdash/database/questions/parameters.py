@@ -36,13 +36,23 @@ def order_by(*names: str) -> Parameter:
 PROBLEM = Parameter("problem", "text", "name, nickname or leaderboard id of a board")
 PROBLEM_A = replace(PROBLEM, name="problem_a")
 PROBLEM_B = replace(PROBLEM, name="problem_b", meaning="another board of the same competition")
-RUNNER = Parameter("runner", "text", "label of a machine, such as NVIDIA or MI300; none means each by itself", None)
+RUNNER = Parameter(
+    "runner",
+    "text",
+    "label of a machine, such as NVIDIA or MI300; none means every machine, each ranked by itself",
+    None,
+)
 SINCE = Parameter("since", "day", "first UTC day", None)
 UNTIL = Parameter("until", "day", "last UTC day, included", None)
 FLAGGED = Parameter("flagged", "switch", "false leaves out the rows that carry a flag, and ranks again", True)
-COMPETITION = Parameter("competition", "text", "slug of a competition, where two have what is asked for", None)
+COMPETITION = Parameter(
+    "competition", "text", "slug of a competition; needed only where several have what is asked for", None
+)
 FACETS = Parameter(
-    "facets", "texts", "techniques the source text holds, or does not with a ! before; none means any text", ()
+    "facets",
+    "texts",
+    "techniques that the source text holds; with a ! before it, does not hold; none means any text",
+    (),
 )
 SCOPE = (RUNNER, SINCE, UNTIL, FLAGGED, FACETS, COMPETITION)
 

@@ -91,8 +91,8 @@ select
 from tally(in_competition)
 group by problem, runner, user_id, flagged, epoch_us(first_at) // 86_400_000_000;
 
--- One or the other: daily sums exist once the competition is materialised. They no longer know the rows of the file,
--- so a question about selected rows reads single tries.
+-- Daily sums once the competition is materialised, else single tries. Daily sums do not know the rows of the file, so a
+-- question about selected rows always reads single tries.
 create or replace macro tallies(in_competition, held) as table
 from query_table(case when held is null then 'tallies of ' else 'tries of ' end || in_competition);
 

@@ -115,7 +115,7 @@ def lost_connection(asked: Asked, error: Exception) -> TransientError:
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
         what = f"{asked.host} cannot be reached to read {asked.name}."
     else:
-        what = f"{asked.host} broke off while {asked.name} was read."
+        what = f"The connection to {asked.host} was lost while {asked.name} was read."
     return TransientError(DataUnavailable(what, advice=_RETRY_ADVICE))
 
 
@@ -126,7 +126,7 @@ def too_slow(asked: Asked) -> DataUnavailable:
 
 def cut_body(asked: Asked, length: int) -> TransientError:
     """The error when more or fewer bytes come than were asked for."""
-    what = f"{asked.host} does not send the {length} bytes asked of {asked.name}."
+    what = f"{asked.host} does not send the {length} bytes of {asked.name} that were asked for."
     return TransientError(DataUnavailable(what, advice=_RETRY_ADVICE))
 
 

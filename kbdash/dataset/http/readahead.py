@@ -90,7 +90,7 @@ class ReadAhead(ByteSource):
         return self._composed(offset, offset + length) if length else b""
 
     def begin(self) -> None:
-        """Start to fetch what a first question reads, if the end of the file (with the footer) is cached."""
+        """Start to fetch what a first question reads, if the end of the file, which has the footer, is cached."""
         if self._held.get(self._content, self._tail) is not None:
             expires = read_deadline(READ_SECONDS)
             for span in self._planned(expires).first():
@@ -189,7 +189,7 @@ class ReadAhead(ByteSource):
 
     async def _fetch_span(self, span: Span, expires: float) -> bytes:
         before = self._forgotten
-        # The end in two halves: the columns, fetched next in parallel, then find two connections open instead of one.
+        # The end is fetched in two halves, so that two connections are open when the columns are fetched in parallel.
         parts = _halves(span) if span == self._tail else (span,)
         fetches = (self._file.fetch(start, end - start, expires) for start, end in parts if start < end)
         data = b"".join(await asyncio.gather(*fetches))
@@ -204,7 +204,7 @@ class ReadAhead(ByteSource):
 
     def _wait(self, future: Future[bytes], expires: float) -> bytes:
         try:
-            # The fetch was perhaps started by a question with a later deadline than ours.
+            # Perhaps a question with a later deadline started the fetch.
             return future.result(max(0.0, expires - time.monotonic()))
         except TimeoutError:
             raise too_slow(self._file.asked) from None

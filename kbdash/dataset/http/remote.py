@@ -135,7 +135,7 @@ class HttpBytes(ByteSource):
             link = await self._resolved(client, instead_of=link)
             with suppress(_LinkExpiredError):
                 return await self._range(client, link, offset, length)
-            # Ranges fetched side by side share the fresh link too; if it serves only one of them, this needs its own.
+            # Ranges fetched in parallel share the fresh link. If it serves only one of them, this one needs its own.
             return await self._range(client, await self._resolve(client, previous=link), offset, length)
         except _LinkExpiredError as refusal:
             raise DataUnavailable(
@@ -211,7 +211,7 @@ class HttpBytes(ByteSource):
             if not _is_hub_address(target, url):
                 return _Link(target, at_hub=False, etag=None if vouched or not previous else previous.etag)
             url = target
-        raise DataUnavailable(f"{self.asked.host} sends {self.name} in circles.", advice="Try again later.")
+        raise DataUnavailable(f"{self.asked.host} redirects {self.name} in a loop.", advice="Try again later.")
 
     async def _asked_early(self, url: str) -> httpx2.Response | None:
         """The response to the EarlyLink, if it is for the same commit; used once."""
@@ -239,13 +239,13 @@ class HttpBytes(ByteSource):
         return True
 
     def _check_version(self, tag: str | None) -> None:
-        """Raise on another version: the Hub's ETag is the digest that our version is. Other servers use other ETags."""
+        """Raise on another version. The Hub's ETag is the digest that we use as version; other servers have others."""
         comparable = tag is not None and len(tag) == len(self.version) and _DIGEST.fullmatch(tag)
         if comparable and _DIGEST.fullmatch(self.version) and tag != self.version:
             raise changed(self.asked)
 
     def _check_tag(self, link: _Link, tag: str | None) -> None:
-        """Raise when the content behind a link changed: its ETag, which each storage host computes in its own way."""
+        """Raise if the ETag behind a link changed. Each storage host computes ETags in its own way."""
         if tag is not None and link.etag is not None and tag != link.etag:
             raise changed(self.asked)
         link.etag = link.etag or tag
