@@ -54,7 +54,7 @@ _uses = count()
 
 
 class SharedCache(Generic[Key, Value]):
-    """An LRU cache with single-flight: values are dropped when their weights exceed the limit.
+    """An LRU cache with single-flight: the least recently used values are dropped when all weights exceed the limit.
 
     With a budget, they are also dropped when all caches of the budget together exceed its limit.
 

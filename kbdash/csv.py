@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-# A spreadsheet takes a cell that begins with one of these for a formula; some take the wide forms as well.
+# A spreadsheet treats a cell that begins with one of these as a formula; some accept the full-width forms too.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 

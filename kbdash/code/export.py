@@ -94,7 +94,7 @@ def _write_text(read_text: ReadText, row: Mapping[Hashable, Any], competition: s
 
 
 def _about(submission: Submission) -> tuple[str, ...]:
-    """Who, where, when, how fast. Each line ends in a character of ours, so that a name cannot end in a backslash."""
+    """Who, where, when, how fast. No line ends with a name: one that ends in a backslash would continue the comment."""
     who = _CONTROLS.sub(" ", submission.user_name) or submission.user_id
     score = "no time" if submission.score is None else f"{submission.score!r} s"
     on = runner_name(submission.runner) if submission.runner else "no runner"

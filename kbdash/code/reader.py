@@ -100,7 +100,7 @@ class CodeReader:
         if self._ids.id_of(file, submission.file_row) != submission.submission_id:
             raise CorruptData(
                 f"Row {submission.file_row} of {submission.file} is not submission {submission.submission_id}.",
-                advice="Reload the page; if it stays, the file itself is damaged.",
+                advice="Reload the page. If it fails again, the file itself is damaged.",
             )
         cell = self._cells.read(file, COLUMN, submission.file_row)
         return decoded(cell, cost_bytes=file.bytes_read)

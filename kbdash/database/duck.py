@@ -46,7 +46,7 @@ def lock(connection: duckdb.DuckDBPyConnection, source: Source, settings: Settin
 
 
 def _set(connection: duckdb.DuckDBPyConnection, **values: str) -> None:
-    """Global settings, in this order: every question runs on a cursor, which is a new session and sees no others."""
+    """Set these, in this order, for all sessions: every question runs on a cursor, which is a session of its own."""
     connection.execute(";".join(f"set global {name} = {value}" for name, value in values.items()))
 
 

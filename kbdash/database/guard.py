@@ -34,7 +34,7 @@ def check_statement(text: object, rows: object = 0) -> None:
     if not isinstance(text, str):
         raise QueryRefused("A statement is a text.", advice=ADVICE)
     if not isinstance(rows, int) or rows < 0:
-        raise QueryRefused("rows is a whole number, not below 0.", advice="Leave it out for as many as allowed.")
+        raise QueryRefused("rows must be a whole number, 0 or more.", advice="Leave it out for as many as allowed.")
 
 
 def statements_to_check(text: str) -> list[str]:

@@ -79,11 +79,11 @@ def misfit(columns: Mapping[str, str], family: Family) -> str | None:
     if missing:
         return f"it lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}"
     if "file_row_number" in columns:
-        return "it has a column file_row_number, a name that stands for the place of a row"
+        return "it has a column file_row_number, which is DuckDB's name for the number of a row"
     for name, accepted in required.items():
         kind = columns[name].split("(")[0].strip('"')
         if kind not in accepted | {"NULL"}:
             return f"its column {name} has the type {kind}, which cannot be read as {' or '.join(sorted(accepted))}"
     if family == "legacy" and not re.search(r'[(, ]"?gpu"? VARCHAR', columns["run_system_info"]):
-        return "its column run_system_info does not tell the gpu"
+        return "its column run_system_info has no text field gpu"
     return None

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class SingleFlight(Generic[Key]):
-    """Remembers which keys were answered: their bytes are cached, so nobody has to wait any more."""
+    """Remembers the keys that were answered. Their bytes are cached, so later callers need not wait for each other."""
 
     def __init__(self) -> None:
         self._answered: set[Key] = set()

@@ -38,7 +38,7 @@ class Caveat:
 
 @dataclass(frozen=True)
 class FlagCase:
-    """Something known about a single submission, on one runner or (None) on every one it ran on."""
+    """Something known about a single submission, on one runner or (None) on all runners."""
 
     leaderboard_id: int
     submission_id: int

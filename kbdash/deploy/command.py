@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="HF_TOKEN is a token with the role write; HF_ENDPOINT another Hub than huggingface.co.",
     )
     parser.add_argument("space", metavar="OWNER/NAME", help="the Space, under your name or an organisation's")
-    parser.add_argument("--dry-run", action="store_true", help="list what would go up; nothing is sent or asked")
+    parser.add_argument("--dry-run", action="store_true", help="list what would be uploaded; nothing is sent or asked")
     parser.add_argument("--private", action="store_true", help="create the Space for its owner's eyes only")
     parser.add_argument(
         "--variable", action="append", default=[], metavar="KEY=VALUE", help="a public setting; may be repeated"
@@ -110,7 +110,7 @@ def _check(head: Head) -> None:
     fields = front_matter(head.files.get("README.md", b"").decode(errors="replace"))
     if "Dockerfile" not in head.files or fields.get("sdk") != "docker" or "app_port" not in fields:
         what = f"Commit {head.short} lacks a Dockerfile, or a README.md headed by `sdk: docker` and an `app_port`."
-        raise KbdashError(what, advice="Commit both; what is not committed does not go up.")
+        raise KbdashError(what, advice="Commit both; only what is committed is uploaded.")
 
 
 def _plan(order: Order, head: Head) -> list[str]:

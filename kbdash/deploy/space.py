@@ -13,7 +13,7 @@ from kbdash.dataset.config import Settings
 from kbdash.deploy.checkout import Head
 from kbdash.errors import KbdashError
 
-OURS = {"kbdash/deploy/command.py", "kbdash/deploy.py"}  # a Space with either is ours; the second until 0.1
+OURS = {"kbdash/deploy/command.py", "kbdash/deploy.py"}  # a Space with either is ours; the second is from before 0.1
 KEPT = {".gitattributes"}  # the Hub adds it; it lists the large files
 AT_FIRST = {*KEPT, "README.md"}  # files of a new Space made on the website
 PLAN = re.compile(r"\b(subscri|payment|billing|credits|plan\b|pro\b)", re.IGNORECASE)

@@ -96,7 +96,7 @@ def test_why_a_file_does_not_fit() -> None:
     assert misfit(
         {**fits, "file_row_number": "BIGINT"},
         "flat",
-    ) == ("it has a column file_row_number, a name that stands for the place of a row")
+    ) == ("it has a column file_row_number, which is DuckDB's name for the number of a row")
     one, two = dict(fits), dict(fits)
     del one["score"], two["score"], two["runner"]
     assert misfit(one, "flat") == "it lacks the column score"

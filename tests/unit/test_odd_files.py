@@ -126,7 +126,7 @@ ODD_FILES: Mapping[str, Odd] = {
     "a column named file_row_number": Odd(
         flat(FLAT.append(pa.field("file_row_number", pa.int64())), file_row_number=3), "a column file_row_number"
     ),
-    "legacy without gpu": Odd(legacy_without_gpu, "does not tell the gpu", LEGACY),
+    "legacy without gpu": Odd(legacy_without_gpu, "has no text field gpu", LEGACY),
     "ids past bigint": Odd(
         flat(typed(("code_id", "leaderboard_id"), pa.uint64()), code_id=2**64 - 1, leaderboard_id=2**64 - 1)
     ),

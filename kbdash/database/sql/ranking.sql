@@ -3,7 +3,7 @@
 -- A row counts when it was a ranked run on a known runner that passed with a finite score above zero. Per problem
 -- and runner each user has one row: the lowest score that is not impossible (under 100 ns: no launch is that fast),
 -- ties to the earliest submission, then to the lowest id. Users are ranked by score; equal scores share a rank and
--- the next rank is skipped. Who has only impossible rows comes after all others. Other flags are hints and keep the
+-- the next rank is skipped. Users with only impossible rows come after all others. Other flags are hints and keep the
 -- rank.
 --
 -- Counts: a try is a submission on a runner (one that never ran is a try without a runner), a pass is a try that

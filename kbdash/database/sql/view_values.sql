@@ -8,10 +8,10 @@ case when strlen(value) > 500 and length(value) > 500 then left(value, 480) || '
 create or replace macro possible_time(value) as
 case when value >= '1970-01-01 00:00:00+00'::timestamptz and value < '2200-01-01 00:00:00+00'::timestamptz then value end;
 
--- No run takes thirty years. A longer one is infinity, which counts nowhere and is shown as no time: a number near the
--- largest there is would overflow in the unit of the others and in every ratio.
+-- No run takes thirty years. A longer time is stored as infinity, which counts nowhere and is shown as no time: a number
+-- near the largest possible one would overflow in smaller units and in ratios.
 create or replace macro possible_score(value) as
 case when abs(value) >= 1e9 then sign(value) * 'inf'::double else value end;
 
--- The same for the time of one benchmark shape, in nanoseconds: what is no such time is not there.
+-- The same for the time of one benchmark shape, in nanoseconds; a time that is not possible becomes null.
 create or replace macro possible_ns(value) as case when abs(value) < 1e18 then value end

@@ -75,7 +75,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def _load_early() -> None:
-    with suppress(OSError):  # told when a client is made
+    with suppress(OSError):  # reported when a client is made
         _tls()
 
 

@@ -129,8 +129,10 @@ class SourceFiles:
 
 
 def local_file(path: Path) -> DataFile:
-    """A file in a local folder; its version changes whenever it is written. A link that leads nowhere is listed as
-    itself: reading it fails, and says so."""
+    """A file in a local folder; its version changes whenever it is written.
+
+    A broken link is listed too: reading it fails with the reason.
+    """
     try:
         facts = path.stat()
     except OSError:

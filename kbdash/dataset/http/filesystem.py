@@ -27,7 +27,7 @@ _UNCHANGED = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class SourceFileSystem(AbstractFileSystem):  # type: ignore[misc]
-    """An fsspec filesystem for `register_filesystem`. It claims every http and file URL, so no other one gets them."""
+    """An fsspec filesystem for `register_filesystem`. It claims every http and file URL: no other one is asked."""
 
     protocol = ("http", "https", "file")
     cachable = False

@@ -41,7 +41,7 @@ class ByteSource(ABC):
 
     @property
     def tail_bytes(self) -> int:
-        """How much of the end to read first: enough, usually, for the whole footer."""
+        """How much of the end to read first: usually enough for the whole footer."""
         return min(self.size, _TAIL_BYTES)
 
     def read_ahead(self, offset: int, length: int) -> bytes:
@@ -100,7 +100,7 @@ class LocalBytes(ByteSource):
 
 @contextmanager
 def damage_named(source: ByteSource) -> Iterator[None]:
-    """Add the file's name to errors about bytes that are damaged, or cannot be decoded, that leave this block."""
+    """Add the name of the file to errors of this block about damaged bytes, or about bytes that cannot be decoded."""
     try:
         yield
     except UnsupportedFormat as error:
@@ -111,7 +111,7 @@ def damage_named(source: ByteSource) -> Iterator[None]:
             raise
         raise type(error)(
             f"{source.name} is damaged: {what[:1].lower()}{what[1:]}",
-            advice=error.advice or "Try again; if it stays so, the file itself is damaged.",
+            advice=error.advice or "Retry. If it fails again, the file itself is damaged.",
         ) from error
 
 
