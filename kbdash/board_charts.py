@@ -56,10 +56,12 @@ class BoardCharts(Questions):
                 return {"ranked": self.leaderboard(board.name, **everywhere), "unit": unit()}
             case "submissions":
                 return {"counts": self.status_over_time(board.name, **everywhere)}
-        if len(users) != 1:
-            raise QueryRefused("A ladder is that of one user.", advice='Name them: users=["gau.nernst"].')
-        steps = self.ladder(board.name, users[0], **scope)
-        return {"steps": steps, "records": self.records(board.name, **scope)}
+            case "ladder":
+                if len(users) != 1:
+                    raise QueryRefused("A ladder is that of one user.", advice='Name them: users=["gau.nernst"].')
+                steps = self.ladder(board.name, users[0], **scope)
+                return {"steps": steps, "records": self.records(board.name, **scope)}
+        raise NotImplementedError(f"What the chart {name} is drawn from.")
 
     def _ask_unit(self, board: Board, competition: str, runner: str | None) -> Unit:
         """The unit of a board on a runner."""
