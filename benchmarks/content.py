@@ -316,7 +316,7 @@ def _one_text(kb: kbdash.KernelBot, hub: LoopbackHub) -> tuple[int, float, float
     text = statistics.median(_seconds(lambda: store.cell(row, submission.submission_id)) for _ in range(7))
     kb.text_of(submission)
     requests = hub.counts.requests - before
-    origins = statistics.median(_seconds(lambda: kb._content.origins(kb, submission)) for _ in range(7))
+    origins = statistics.median(_seconds(lambda: kb._content.origins(submission)) for _ in range(7))
     return submission.submission_id, text * 1e3, origins * 1e3, requests
 
 

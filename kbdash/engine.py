@@ -18,8 +18,9 @@ from kbdash.code.study import Cost
 from kbdash.content.findings.noise import BoardNoise, Noise
 from kbdash.content.frames import as_frame
 from kbdash.content.insight import Insight, TechniqueOptions
-from kbdash.content.questions import ContentState, Library, SearchOptions, StepOptions
-from kbdash.content.search.holding import Holding
+from kbdash.content.questions import Library, SearchOptions, StepOptions, Where, pattern_of
+from kbdash.content.search.holding import Holding, whole_line
+from kbdash.content.stores import ContentState
 from kbdash.content.verdicts.examiner import Verdict
 from kbdash.database.answer import answers, in_time
 from kbdash.database.connection import Database
@@ -166,11 +167,12 @@ class KernelBot(BoardCharts):
 
     def open_content(self) -> None:
         """Open the content stores at hand in the background, before anybody asks. Example: kb.open_content()"""
-        self._content.open_ahead(self)
+        self._content.open_ahead()
 
     @answers(texts.SEARCH)
     def search(self, pattern: str, **options: Unpack[SearchOptions]) -> pd.DataFrame:
-        return self._content.search(self, pattern, **options)
+        parsed = pattern_of(pattern, options)
+        return self._content.search(parsed, self._where(options.get("problem"), options), options)
 
     def holding(self, pattern: str, *, line: bool = False, **options: Unpack[SearchOptions]) -> Holding:
         """The submissions that hold a pattern: the fastest, week by week, and users' bests with and without it.
@@ -179,7 +181,8 @@ class KernelBot(BoardCharts):
 
         Example: kb.holding("tcgen05.mma", problem="nvfp4_gemm")
         """
-        return self._content.holding(self, pattern, line, options)
+        parsed = whole_line(pattern) if line else pattern_of(pattern, options)
+        return self._content.holding(parsed, line, self._where(options.get("problem"), options), options)
 
     def content_at_hand(self) -> tuple[str, ...]:
         """Competitions whose content store is ready. Example: kb.content_at_hand()"""
@@ -192,34 +195,34 @@ class KernelBot(BoardCharts):
 
     @answers(texts.ORIGINS)
     def origins(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> pd.DataFrame:
-        return self._content.origins(self, self.submission(submission_id, runner, competition))
+        return self._content.origins(self.submission(submission_id, runner, competition))
 
     @answers(texts.RELATIVES)
     def relatives(
         self, submission_id: int, runner: str | None = None, competition: str | None = None, *, least: float = 0.5
     ) -> pd.DataFrame:
-        return self._content.relatives(self, self.submission(submission_id, runner, competition), least)
+        return self._content.relatives(self.submission(submission_id, runner, competition), least)
 
     @answers(texts.STEPS)
     def steps(
         self, problem: str | None = None, runner: str | None = None, **options: Unpack[StepOptions]
     ) -> pd.DataFrame:
-        return self._content.steps(self, problem, runner, options)
+        return self._content.steps(self._where(problem, options), runner, options)
 
     @answers(texts.FACETS)
     def facets(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> tuple[str, ...]:
-        return self._insight.facets(self, self.submission(submission_id, runner, competition))
+        return self._insight.facets(self.submission(submission_id, runner, competition))
 
     @answers(texts.TECHNIQUES)
     def techniques(self, problem: str, runner: str | None = None, **options: Unpack[TechniqueOptions]) -> pd.DataFrame:
-        return self._insight.techniques(self, problem, runner, options)
+        return self._insight.techniques(self._where(problem, options), runner, options)
 
     def adoption(self, problem: str, runner: str | None = None, **options: Unpack[TechniqueOptions]) -> pd.DataFrame:
         """When each user first used each technique on a board: facet, user_id, first_at, submission_id; by time.
 
         Example: kb.adoption("nvfp4_gemm")
         """
-        return self._insight.adoption(self, problem, runner, options)
+        return self._insight.adoption(self._where(problem, options), runner, options)
 
     def facets_of_many(
         self, competition: str, submissions: Sequence[tuple[int, str | None]]
@@ -228,14 +231,14 @@ class KernelBot(BoardCharts):
 
         Example: kb.facets_of_many("nvfp4", [(187476, "NVIDIA")])
         """
-        return self._insight.facets_of_many(self, competition, submissions)
+        return self._insight.facets_of_many(competition, submissions)
 
     def verdicts(self, competition: str) -> pd.DataFrame:
         """KernelGuard's rules that match users' bests, as far as these were checked; a hint, not a judgement.
 
         Example: kb.verdicts("nvfp4")
         """
-        return self._insight.verdicts(self, competition)
+        return self._insight.verdicts(competition)
 
     def verdicts_known(self) -> int:
         """A value that changes whenever any process adds a verdict to a store that is ready.
@@ -246,7 +249,7 @@ class KernelBot(BoardCharts):
 
     @answers(texts.VERDICT)
     def verdict(self, submission_id: int, runner: str | None = None, competition: str | None = None) -> Verdict:
-        return self._insight.verdict(self, self.submission(submission_id, runner, competition))
+        return self._insight.verdict(self.submission(submission_id, runner, competition))
 
     @answers(texts.NOISE)
     def noise(self, problem: str, runner: str | None = None, competition: str | None = None) -> Noise:
@@ -262,7 +265,7 @@ class KernelBot(BoardCharts):
         slug, name = self.find(problem, competition)
         has_runs = any(each.slug == slug and each.has_runs for each in self.competitions)
         runs = self.frame("noise_runs", competition=slug, problem=name, runner=runner) if has_runs else None
-        return self._insight.noise(self, name, runner, slug, runs)
+        return self._insight.noise(name, runner, slug, runs)
 
     def ask(self, name: str, **values: object) -> pd.DataFrame:
         """The answer to the question of that name as a frame, whatever its method returns.
@@ -271,8 +274,19 @@ class KernelBot(BoardCharts):
         """
         return as_frame(getattr(self, known(name).name)(**values))
 
+    def _where(self, problem: str | None, options: SearchOptions | StepOptions | TechniqueOptions) -> Where:
+        """What a question about source texts is about, resolved in this order: the problem, the stores, the user."""
+        competition, name, user = options.get("competition"), None, options.get("user")
+        if problem is not None:
+            competition, name = self.find(problem, competition)
+        slugs = self._content.at_hand_of(self.readable()) if competition is None else (competition,)
+        for slug in slugs:
+            self._content.fetched(slug)
+        users = None if user is None else self.user_ids([user], slugs)
+        return Where(slugs, name, users, frozenset(self.linkable()))
+
     def _rows_holding(self, competition: str, facets: Sequence[str]) -> bytes | None:
-        return self._insight.rows_holding(self, competition, facets) if facets else None
+        return self._insight.rows_holding(competition, facets) if facets else None
 
     def bytes_moved(self) -> int:
         """Bytes transferred over the network since this source was opened. Example: kb.bytes_moved()"""

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from kbdash.api.options import Refused
 from kbdash.api.tables import json_bytes
-from kbdash.content.questions import ContentMissing
 from kbdash.content.search.patterns import BadPattern
+from kbdash.content.stores import ContentMissing
 from kbdash.errors import (
     AmbiguousSubmission,
     DataUnavailable,

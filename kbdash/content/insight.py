@@ -8,7 +8,7 @@ import pandas as pd
 
 from kbdash.cache import SharedCache
 from kbdash.content.findings import adoption, noise
-from kbdash.content.questions import Day, Engine, Library, OpenStore, SearchOptions
+from kbdash.content.questions import Library, OpenStore, SearchOptions, Where
 from kbdash.content.store.decoded import as_text
 from kbdash.content.store.layout import NO_TEXT
 from kbdash.content.store.text_rows import Filters, Flags
@@ -16,6 +16,7 @@ from kbdash.content.verdicts.batch import kept_about_bests
 from kbdash.content.verdicts.examiner import Examiner, Verdict
 from kbdash.content.verdicts.kept import KeptVerdicts, verdict_bytes
 from kbdash.content.verdicts.table import write_verdicts
+from kbdash.database.questions.parameters import Day
 from kbdash.dataset.model import Submission
 
 
@@ -38,24 +39,20 @@ class Insight:
         self._verdicts: SharedCache[str, KeptVerdicts] = SharedCache(64, lambda _: 1)
         self._examiners: SharedCache[str, Examiner] = SharedCache(1, lambda _: 1)
 
-    def facets(self, engine: Engine, submission: Submission) -> tuple[str, ...]:
+    def facets(self, submission: Submission) -> tuple[str, ...]:
         """The techniques that the text of a submission uses."""
-        opened, text = self._library.text_of(engine, submission)
+        opened, text = self._library.text_of(submission)
         return () if text == NO_TEXT else self._library.facets_of(opened.store).of(text)
 
-    def techniques(self, engine: Engine, problem: str, runner: str | None, options: TechniqueOptions) -> pd.DataFrame:
+    def techniques(self, where: Where, runner: str | None, options: TechniqueOptions) -> pd.DataFrame:
         """Who uses which technique on a board, since when, and how fast they are."""
-        opened, mask = self._chosen(engine, problem, runner, options)
+        opened, mask = self._chosen(where, runner, options)
         return adoption.techniques(opened.held, self._library.facets_of(opened.store), mask)
 
-    def _chosen(
-        self, engine: Engine, problem: str, runner: str | None, options: TechniqueOptions
-    ) -> tuple[OpenStore, Flags]:
-        """The store of a board, and which of its rows are asked about."""
-        slug, name = engine.find(problem, options.get("competition"))
-        opened = self._library.opened(engine, slug)
-        user = options.get("user")
-        users = None if user is None else engine.user_ids([user], slug)
+    def _chosen(self, where: Where, runner: str | None, options: TechniqueOptions) -> tuple[OpenStore, Flags]:
+        """The store of a board, and which of its rows a question is about."""
+        [competition] = where.competitions
+        opened = self._library.opened(competition)
         narrowed = SearchOptions(
             runner=runner,
             passed=options.get("passed"),
@@ -63,18 +60,18 @@ class Insight:
             until=options.get("until"),
             facets=options.get("facets", ()),
         )
-        return opened, opened.held.choose(self._library.filters(opened, name, users, narrowed)).mask
+        return opened, opened.held.choose(self._library.filters(opened, where, narrowed)).mask
 
-    def adoption(self, engine: Engine, problem: str, runner: str | None, options: TechniqueOptions) -> pd.DataFrame:
+    def adoption(self, where: Where, runner: str | None, options: TechniqueOptions) -> pd.DataFrame:
         """When each user first used each technique on a board."""
-        opened, mask = self._chosen(engine, problem, runner, options)
+        opened, mask = self._chosen(where, runner, options)
         return adoption.adoption(opened.held, self._library.facets_of(opened.store), mask)
 
     def facets_of_many(
-        self, engine: Engine, competition: str, submissions: Sequence[tuple[int, str | None]]
+        self, competition: str, submissions: Sequence[tuple[int, str | None]]
     ) -> list[tuple[str, ...] | None]:
         """The techniques of many submissions, each an id and a runner; None where one has no text."""
-        opened = self._library.opened(engine, competition)
+        opened = self._library.opened(competition)
         held, facets = opened.held, self._library.facets_of(opened.store)
         at = np.flatnonzero(np.isin(held.submission, [id_ for id_, _ in submissions]))
         runners = held.rows["runner"].iloc[at].astype(object)
@@ -89,40 +86,38 @@ class Insight:
         stores = [self._library.store(slug) for slug in self._library.at_hand()]
         return sum(verdict_bytes(store.folder) for store in stores if store is not None)
 
-    def verdicts(self, engine: Engine, competition: str) -> pd.DataFrame:
+    def verdicts(self, competition: str) -> pd.DataFrame:
         """KernelGuard's rules that match users' bests, one row per best and rule; only those checked so far.
 
         `attrs` has the number of bests (`bests`), how many of them KernelGuard has checked (`asked`), and how many of
         these took too long (`timed_out`).
         """
-        opened = self._library.opened(engine, competition)
+        opened = self._library.opened(competition)
         version = self._examiners.get("", Examiner).version
         return kept_about_bests(opened.store, opened.held.rows, KeptVerdicts(opened.store.folder), version)
 
-    def rows_holding(self, engine: Engine, competition: str, facets: Sequence[str]) -> bytes:
+    def rows_holding(self, competition: str, facets: Sequence[str]) -> bytes:
         """A bitmap of the rows of the competition's file, the first one first: whether the text uses the techniques.
 
         A technique with a `!` before it must not be used. A row without a text is never included.
         """
-        store = self._library.opened(engine, competition).store
+        store = self._library.opened(competition).store
         wanted = np.append(self._library.facets_of(store).wanted(facets), False)  # the last entry is for NO_TEXT
         return np.packbits(wanted[store.text_of_row]).tobytes()
 
-    def noise(
-        self, engine: Engine, problem: str, runner: str | None, competition: str, runs: pd.DataFrame | None
-    ) -> noise.BoardNoise:
+    def noise(self, problem: str, runner: str | None, competition: str, runs: pd.DataFrame | None) -> noise.BoardNoise:
         """Measurement noise of a board; `runs` are its ranked runs where the file has several of a submission."""
-        opened = self._library.opened(engine, competition)
+        opened = self._library.opened(competition)
         held = opened.held
         ranked = held.rows["ranked"].fillna(False).to_numpy(bool)
         mask = held.choose(Filters(problem=problem, runner=runner)).mask & ranked
         program = opened.store.texts.column("program").to_numpy()[held.text]
         return noise.noise(held.rows.assign(program=program)[mask], runs)
 
-    def verdict(self, engine: Engine, submission: Submission) -> Verdict:
+    def verdict(self, submission: Submission) -> Verdict:
         """KernelGuard's rules that match the text of a submission; checked once per text, then kept in the store."""
         examiner = self._examiners.get("", Examiner)
-        opened, text = self._library.text_of(engine, submission)
+        opened, text = self._library.text_of(submission)
         if text == NO_TEXT:
             return Verdict(status="no text", rules=[], version=examiner.version)
         store = opened.store

@@ -1,4 +1,7 @@
-"""The questions about all source texts of a source, over the stores that are at hand."""
+"""The questions about all source texts of a source, over the stores that are at hand.
+
+Names are resolved by who asks: what a question is about comes as a `Where`.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -6,40 +9,27 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from threading import Thread
-from typing import Protocol, TypedDict, Unpack
+from typing import TypedDict
 
 import pandas as pd
 
 from kbdash.content.building.facts import Ask
 from kbdash.content.findings import origins, relatives, steps
 from kbdash.content.search import lines
-from kbdash.content.search.holding import Holding, holding, whole_line
+from kbdash.content.search.holding import Holding, holding
 from kbdash.content.search.lines import LARGEST_LIMIT, Place
-from kbdash.content.search.patterns import parse_pattern
+from kbdash.content.search.patterns import Pattern, parse_pattern
 from kbdash.content.search.scan import LineScanner
 from kbdash.content.store.finished import Store
 from kbdash.content.store.layout import NO_TEXT
 from kbdash.content.store.text_rows import Filters, TextRows
-from kbdash.content.stores import ContentMissing, ContentState, StateName, Stores
+from kbdash.content.stores import Stores
 from kbdash.content.techniques.facets import TextFacets
+from kbdash.database.questions.parameters import Day
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
 from kbdash.dataset.source import Source
 from kbdash.errors import QueryRefused
-
-__all__ = [
-    "ContentMissing",
-    "ContentState",
-    "Day",
-    "Engine",
-    "Library",
-    "OpenStore",
-    "SearchOptions",
-    "StateName",
-    "StepOptions",
-]
-
-Day = date | str | None
 
 
 class SearchOptions(TypedDict, total=False):
@@ -72,16 +62,17 @@ class StepOptions(TypedDict, total=False):
     competition: str | None
 
 
-class Engine(Protocol):
-    """The interface that the questions need from the engine."""
+@dataclass(frozen=True)
+class Where:
+    """Which submissions a question is about, by names that are resolved; None: all.
 
-    def find(self, problem: str, competition: str | None = None) -> tuple[str, str]: ...
-    def user_ids(self, texts: Sequence[str], competition: str | Sequence[str] | None = None) -> tuple[str, ...]: ...
-    def readable(self) -> tuple[str, ...]: ...
-    def linkable(self) -> tuple[str, ...]: ...
-    def submission(
-        self, submission_id: int, runner: str | None = None, competition: str | None = None
-    ) -> Submission: ...
+    `problem` is an exact name, `users` are ids. `linkable`: the competitions in which a user id means the same person.
+    """
+
+    competitions: tuple[str, ...]
+    problem: str | None = None
+    users: tuple[str, ...] | None = None
+    linkable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -100,35 +91,26 @@ class Library(Stores):
         self._ask = ask
         self._ahead: set[str] = set()
 
-    def search(self, engine: Engine, pattern: str, **options: Unpack[SearchOptions]) -> pd.DataFrame:
+    def search(self, pattern: Pattern, where: Where, options: SearchOptions) -> pd.DataFrame:
         """One row per distinct line that holds the pattern, best first. See `search.lines.search` for `attrs`."""
-        parsed = parse_pattern(pattern, regex=options.get("regex", False), case=options.get("case", True))
-        slugs, name = self._where(engine, options.get("problem"), options.get("competition"))
-        opened = [self.opened(engine, slug) for slug in slugs]
-        users = _users(engine, slugs, options.get("user"))
-        linkable = engine.linkable()
+        opened = [self.opened(slug) for slug in where.competitions]
         found = lines.search(
-            [self._place(slug, each, slug in linkable) for slug, each in zip(slugs, opened, strict=True)],
-            parsed,
-            [self.filters(each, name, users, options) for each in opened],
+            self._places(where, opened),
+            pattern,
+            [self.filters(each, where, options) for each in opened],
             limit=options.get("limit", 100),
             seconds=self._settings.query_seconds,
         )
-        found.attrs["searched"] = slugs
+        found.attrs["searched"] = list(where.competitions)
         return found
 
-    def holding(self, engine: Engine, pattern: str, line: bool, options: SearchOptions) -> Holding:
+    def holding(self, pattern: Pattern, line: bool, where: Where, options: SearchOptions) -> Holding:
         """The submissions that contain a pattern or, with `line`, a whole line as a search returns it."""
-        regex, case = options.get("regex", False), options.get("case", True)
-        parsed = whole_line(pattern) if line else parse_pattern(pattern, regex=regex, case=case)
-        slugs, name = self._where(engine, options.get("problem"), options.get("competition"))
-        opened = [self.opened(engine, slug) for slug in slugs]
-        users = _users(engine, slugs, options.get("user"))
-        linkable = engine.linkable()
+        opened = [self.opened(slug) for slug in where.competitions]
         return holding(
-            [self._place(slug, each, slug in linkable) for slug, each in zip(slugs, opened, strict=True)],
-            parsed,
-            [self.filters(each, name, users, options) for each in opened],
+            self._places(where, opened),
+            pattern,
+            [self.filters(each, where, options) for each in opened],
             whole=line,
             limit=min(max(options.get("limit", 100), 1), LARGEST_LIMIT),
             seconds=self._settings.query_seconds,
@@ -138,6 +120,13 @@ class Library(Stores):
         """Competitions whose store is ready."""
         return tuple(slug for slug, file in self._files.items() if self._location.has(file))
 
+    def at_hand_of(self, competitions: Sequence[str]) -> tuple[str, ...]:
+        """Those of the competitions whose store is ready; ContentMissing if there is none."""
+        ready = tuple(slug for slug in competitions if self.store(slug) is not None)
+        if not ready:
+            raise self.missing()
+        return ready
+
     def folders(self) -> dict[str, Path]:
         """The folders of the stores that are ready, with all their tables, by competition."""
         stores = {slug: self.store(slug) for slug in self.at_hand()}
@@ -145,29 +134,27 @@ class Library(Stores):
             self.facets_of(store)  # written again when the rules have changed
         return {slug: store.folder for slug, store in stores.items() if store is not None}
 
-    def origins(self, engine: Engine, submission: Submission) -> pd.DataFrame:
+    def origins(self, submission: Submission) -> pd.DataFrame:
         """Who wrote each line of a submission first."""
-        opened, text = self.text_of(engine, submission)
+        opened, text = self.text_of(submission)
         if text == NO_TEXT:
             return pd.DataFrame(columns=list(origins.COLUMNS))
         return origins.origins(opened.store, opened.held, text, submission.user_id)
 
-    def relatives(self, engine: Engine, submission: Submission, least: float = 0.5) -> pd.DataFrame:
+    def relatives(self, submission: Submission, least: float = 0.5) -> pd.DataFrame:
         """Other users with a similar text, the closest first."""
-        opened, text = self.text_of(engine, submission)
+        opened, text = self.text_of(submission)
         if text == NO_TEXT:
             return pd.DataFrame(columns=list(relatives.COLUMNS))
         at = pd.Timestamp(submission.submitted_at) if submission.submitted_at else None
         return relatives.relatives(opened.store, opened.held, text, user_id=submission.user_id, at=at, least=least)
 
-    def steps(self, engine: Engine, problem: str | None, runner: str | None, options: StepOptions) -> pd.DataFrame:
+    def steps(self, where: Where, runner: str | None, options: StepOptions) -> pd.DataFrame:
         """Personal bests of all users as pairs, the largest gain first."""
-        slugs, name = self._where(engine, problem, options.get("competition"))
         gained = options.get("gained")
-        opened = [self.opened(engine, slug) for slug in slugs]
-        users = _users(engine, slugs, options.get("user"))
+        opened = [self.opened(slug) for slug in where.competitions]
         return steps.steps(
-            [(each.store, each.held.on_board(name, runner, users)) for each in opened],
+            [(each.store, each.held.on_board(where.problem, runner, where.users)) for each in opened],
             least_gain=options.get("least_gain", 0.1),
             limit=min(max(options.get("limit", 100), 0), LARGEST_LIMIT),
             gained=None if gained is None else lambda store: self.facets_of(store).holding(gained),
@@ -177,34 +164,20 @@ class Library(Stores):
         """Which texts of a store use which techniques."""
         return store.made(TextFacets, lambda: TextFacets(store))
 
-    def filters(
-        self, opened: OpenStore, problem: str | None, users: tuple[str, ...] | None, options: SearchOptions
-    ) -> Filters:
-        """The filters that options ask for; `users` are the ids that its user means."""
+    def filters(self, opened: OpenStore, where: Where, options: SearchOptions) -> Filters:
+        """The filters that options ask for; board and users are those of `where`."""
         wanted = options.get("facets", ())
         return Filters(
-            problem=problem,
+            problem=where.problem,
             runner=options.get("runner"),
-            users=users,
+            users=where.users,
             passed=options.get("passed"),
             since=_day(options.get("since")),
             until=_day(options.get("until")),
             texts=self.facets_of(opened.store).wanted(wanted) if wanted else None,
         )
 
-    def _where(self, engine: Engine, problem: str | None, competition: str | None) -> tuple[list[str], str | None]:
-        """The competitions a question is about, and the exact name of its problem."""
-        if problem is not None:
-            slug, name = engine.find(problem, competition)
-            return [slug], name
-        if competition is not None:
-            return [competition], None
-        slugs = [slug for slug in engine.readable() if self.store(slug) is not None]
-        if not slugs:
-            raise self.missing()
-        return slugs, None
-
-    def opened(self, engine: Engine, competition: str) -> OpenStore:
+    def opened(self, competition: str) -> OpenStore:
         """The store of a competition with its rows; ContentMissing without one."""
         store = self.fetched(competition)
 
@@ -216,36 +189,40 @@ class Library(Stores):
         # What a store keeps must not lead back to it: then it is freed as soon as nobody uses it.
         return OpenStore(store, store.made(TextRows, make))
 
-    def open_ahead(self, engine: Engine) -> None:
+    def open_ahead(self) -> None:
         """Open the stores at hand in the background, each once, so that the first question need not wait for it."""
         fresh = [slug for slug in self.at_hand() if slug not in self._ahead]
         self._ahead.update(fresh)
         if fresh:
-            Thread(target=self._open_all, args=(engine, fresh), name="kbdash-content-open", daemon=True).start()
+            Thread(target=self._open_all, args=(fresh,), name="kbdash-content-open", daemon=True).start()
 
-    def _open_all(self, engine: Engine, slugs: Sequence[str]) -> None:
+    def _open_all(self, slugs: Sequence[str]) -> None:
         for slug in slugs:
             # What is wrong with a store is told to the one who asks.
             with suppress(Exception):
-                opened = self.opened(engine, slug)
+                opened = self.opened(slug)
                 self._place(slug, opened, False)
                 opened.held.choose(Filters())
+
+    def _places(self, where: Where, opened: Sequence[OpenStore]) -> list[Place]:
+        pairs = zip(where.competitions, opened, strict=True)
+        return [self._place(slug, each, slug in where.linkable) for slug, each in pairs]
 
     def _place(self, slug: str, opened: OpenStore, shared_ids: bool) -> Place:
         store = opened.store
         scanner = store.made(LineScanner, lambda: LineScanner(*store.line_bytes))
         return Place(slug, store, scanner, store.same, opened.held, shared_ids)
 
-    def text_of(self, engine: Engine, submission: Submission) -> tuple[OpenStore, int]:
+    def text_of(self, submission: Submission) -> tuple[OpenStore, int]:
         """The store of a submission, and its text there; NO_TEXT for null."""
-        opened = self.opened(engine, submission.competition)
+        opened = self.opened(submission.competition)
         opened.store.check_row(submission.file_row, submission.submission_id)
         return opened, int(opened.store.text_of_row[submission.file_row])
 
 
-def _users(engine: Engine, slugs: Sequence[str], user: str | None) -> tuple[str, ...] | None:
-    """The ids that an id or a name means in these competitions; UnknownUser when it means nobody."""
-    return None if user is None else engine.user_ids([user], slugs)
+def pattern_of(text: str, options: SearchOptions) -> Pattern:
+    """The pattern that a reader asks for; BadPattern if it is none."""
+    return parse_pattern(text, regex=options.get("regex", False), case=options.get("case", True))
 
 
 def _day(day: Day) -> date | None:

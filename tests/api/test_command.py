@@ -23,7 +23,7 @@ from kbdash.__main__ import program
 from kbdash.api import command, terminal
 from kbdash.api.command import SHORT_NAMES, run
 from kbdash.content.building.progress import ContentBusy, ContentStopped
-from kbdash.content.questions import ContentMissing
+from kbdash.content.stores import ContentMissing
 from kbdash.database.questions import EVERY_QUESTION
 from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable, KbdashError, QueryTimeout

@@ -18,7 +18,7 @@ from kbdash.api.gate import Bounds
 from kbdash.api.options import Refused
 from kbdash.api.responses import Body
 from kbdash.api.routes import routes
-from kbdash.content.questions import ContentMissing
+from kbdash.content.stores import ContentMissing
 from kbdash.database.questions import QUESTIONS
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.engine import KernelBot

@@ -26,16 +26,17 @@ from kbdash.content.building import background
 from kbdash.content.building.build import Build
 from kbdash.content.building.jobs import Opened
 from kbdash.content.building.progress import ContentStopped
-from kbdash.content.questions import ContentMissing
+from kbdash.content.search.patterns import BadPattern
 from kbdash.content.store.finished import Store, find_store
 from kbdash.content.store.text_rows import Filters
+from kbdash.content.stores import ContentMissing
 from kbdash.content.techniques import facets_of
 from kbdash.database.console.content import CONTENT
 from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
-from kbdash.errors import KbdashError, QueryRefused, UnknownUser
+from kbdash.errors import KbdashError, QueryRefused, UnknownProblem, UnknownUser
 from tests.content.test_noise import plain
 from tests.hub import LoopbackHub
 
@@ -85,13 +86,13 @@ def test_the_state_of_a_store(kb: KernelBot) -> None:
 def test_a_store_that_has_no_room_any_more_is_freed_with_all_that_was_made_of_it(options: Settings) -> None:
     engine = kbdash.connect(settings=options)
     library = engine._content
-    one, other = (library.opened(engine, slug) for slug in (SLUG, "amd-mi300"))
-    assert library.opened(engine, SLUG).held is one.held
+    one, other = (library.opened(slug) for slug in (SLUG, "amd-mi300"))
+    assert library.opened(SLUG).held is one.held
     library._stores.limit = max(each.store.memory_bytes for each in (one, other))
     engine.search("import", competition=SLUG)
     kept = (one.held, one.held.choose(Filters()), one.store, library._place(SLUG, one, False).scanner)
     one_was = [weakref.ref(each) for each in kept]
-    assert library.opened(engine, "amd-mi300").held is other.held  # used last
+    assert library.opened("amd-mi300").held is other.held  # used last
     gc.collect()
     gc.disable()  # megabytes that only wait for it add up with every store that is opened again
     try:
@@ -106,10 +107,10 @@ def test_a_store_that_has_no_room_any_more_is_freed_with_all_that_was_made_of_it
 def test_a_question_about_all_competitions_opens_each_store_once(options: Settings) -> None:
     engine = kbdash.connect(settings=options)
     engine.search("import")
-    opened = {slug: engine._content.opened(engine, slug).held for slug in engine._content.at_hand()}
+    opened = {slug: engine._content.opened(slug).held for slug in engine._content.at_hand()}
     assert len(opened) > 1
     engine.search("return")
-    assert all(engine._content.opened(engine, slug).held is held for slug, held in opened.items())
+    assert all(engine._content.opened(slug).held is held for slug, held in opened.items())
     engine.close()
 
 
@@ -235,6 +236,27 @@ def test_a_user_means_the_same_in_every_question(kb: KernelBot) -> None:
     for ask in (lambda: kb.search("torch", user="no such name"), lambda: kb.techniques("trimul", user="no such name")):
         with pytest.raises(UnknownUser):
             ask()
+
+
+def test_of_several_errors_the_pattern_comes_first_then_the_problem_the_store_and_the_user(
+    kb: KernelBot, options: Settings
+) -> None:
+    without = kbdash.connect(settings=replace(options, content="off"))
+    nobody = {"user": "no such name"}
+    for ask in (kb.search, kb.holding):
+        with pytest.raises(BadPattern):
+            ask(" ", problem="no such problem", **nobody)  # type: ignore[operator]
+        with pytest.raises(UnknownProblem, match="no problem"):
+            ask("torch", problem="no such problem", **nobody)  # type: ignore[operator]
+    for engine in (kb, without):
+        with pytest.raises(UnknownProblem, match="no competition nowhere"):
+            engine.steps(competition="nowhere", user="no such name")
+    for board in (without.steps, without.techniques, without.adoption):
+        with pytest.raises(UnknownProblem, match="no problem"):
+            board("no such problem", **nobody)  # type: ignore[operator]
+        with pytest.raises(ContentMissing, match="no content store of trimul"):
+            board("trimul", **nobody)  # type: ignore[operator]
+    without.close()
 
 
 @pytest.mark.parametrize(

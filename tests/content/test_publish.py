@@ -13,9 +13,9 @@ from kbdash.content.building.jobs import Opened
 from kbdash.content.command import main
 from kbdash.content.publishing.card import card
 from kbdash.content.publishing.publish import push
-from kbdash.content.questions import ContentMissing
 from kbdash.content.store.finished import Store, find_store
 from kbdash.content.store.layout import Manifest, folder_name
+from kbdash.content.stores import ContentMissing
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import DataUnavailable, KbdashError

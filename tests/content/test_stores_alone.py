@@ -19,7 +19,7 @@ from kbdash.content.building.progress import ContentStopped, Progress, WorkFolde
 from kbdash.content.building.verify import check_store
 from kbdash.content.findings.origins import line_facts, origins
 from kbdash.content.insight import Insight
-from kbdash.content.questions import Library, OpenStore
+from kbdash.content.questions import Library, OpenStore, Where, pattern_of
 from kbdash.content.store.finished import Store
 from kbdash.content.store.layout import FORMAT, Manifest, has_tables, table_path
 from kbdash.content.store.location import StoreLocation
@@ -188,11 +188,11 @@ class Questions(Library):
         self._place_of = made.place(root)
         self._settings = Settings(source="sample", cache=root)
 
-    def opened(self, engine: Any, competition: str) -> OpenStore:
+    def opened(self, competition: str) -> OpenStore:
         return OpenStore(self._place_of.store, self._place_of.held)
 
 
-ENGINE: Any = SimpleNamespace(linkable=lambda: ())
+HERE = Where(("made",))
 
 
 def submission(id_: int, row: int, user: str = "ann") -> Any:
@@ -202,20 +202,20 @@ def submission(id_: int, row: int, user: str = "ann") -> Any:
 def test_a_submission_without_a_text_uses_no_technique(tmp_path: Path) -> None:
     library = Questions(Made([Sent(1, TRITON), Sent(2, None, at=1)]), tmp_path)
     insight = Insight(library)
-    assert "triton" in " ".join(insight.facets(ENGINE, submission(1, 0)))
-    assert insight.facets(ENGINE, submission(2, 1)) == ()
+    assert "triton" in " ".join(insight.facets(submission(1, 0)))
+    assert insight.facets(submission(2, 1)) == ()
     names = TextFacets(library._place_of.store).names
-    some = insight.facets(ENGINE, submission(1, 0))[0]
-    other = next(name for name in names if name not in insight.facets(ENGINE, submission(1, 0)))
+    some = insight.facets(submission(1, 0))[0]
+    other = next(name for name in names if name not in insight.facets(submission(1, 0)))
     for wanted, bits in (([some], 0b10000000), ([f"!{other}"], 0b10000000), ([f"!{some}"], 0)):
-        assert insight.rows_holding(ENGINE, "made", wanted) == bytes([bits])
+        assert insight.rows_holding("made", wanted) == bytes([bits])
 
 
 def test_submissions_that_hold_a_text_are_counted_and_at_least_one_is_shown(tmp_path: Path) -> None:
     library = Questions(Made([Sent(1, b"a.b = 1"), Sent(2, b"axb = 1", at=1), Sent(3, b"a.b = 2", at=2)]), tmp_path)
 
     def held(**options: Any) -> tuple[int, int]:
-        found = library.holding(ENGINE, "a.b", False, {"competition": "made", **options})  # type: ignore[typeddict-item]
+        found = library.holding(pattern_of("a.b", options), False, HERE, options)  # type: ignore[arg-type]
         return found.total, len(found.submissions)
 
     assert (held(), held(regex=True)) == ((2, 2), (3, 3))
@@ -228,7 +228,7 @@ def test_texts_that_share_half_of_their_lines_are_relatives(tmp_path: Path) -> N
 
     rows = [("ann", text("a", "b", "c")), ("bob", text("a", "b", "c", "d")), ("cat", text("a", "x", "y", "z"))]
     made = Made([Sent(number, code, user, at=number) for number, (user, code) in enumerate(rows)])
-    found = Questions(made, tmp_path).relatives(ENGINE, submission(0, 0))
+    found = Questions(made, tmp_path).relatives(submission(0, 0))
     assert found["user_name"].tolist() == ["Bob"]
 
 
@@ -250,9 +250,9 @@ def test_a_text_is_judged_and_a_missing_one_is_not(tmp_path: Path) -> None:
     examiner: Any = SimpleNamespace(version="1", examine=lambda text: asked.append(text) or clean)
     insight = Insight(Questions(Made([Sent(1, b"x = 1"), Sent(2, None, at=1)]), tmp_path))
     insight._examiners.get("", lambda: examiner)
-    assert insight.verdict(ENGINE, submission(2, 1))["status"] == "no text"
+    assert insight.verdict(submission(2, 1))["status"] == "no text"
     for _ in range(2):
-        assert insight.verdict(ENGINE, submission(1, 0)) == clean
+        assert insight.verdict(submission(1, 0)) == clean
     assert asked == ["x = 1"], "once, then it is kept"
 
 

@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from kbdash.content.questions import ContentState
+from kbdash.content.stores import ContentState
 from kbdash.units import bytes_text, count_text, plural
 from kbdash.web.escape import markdown, message
 from kbdash.web.session import engine
