@@ -18,7 +18,7 @@ from kbdash.content.building.progress import ContentBusy, Progress
 from kbdash.content.building.verify import check_store
 from kbdash.content.publishing.publish import check_name, parcel_of, push
 from kbdash.content.store.finished import Store, find_store
-from kbdash.content.store.layout import Manifest
+from kbdash.content.store.layout import Manifest, why_unused
 from kbdash.content.store.location import keep_directories
 from kbdash.content.verdicts.batch import WHICH, Which, judge
 from kbdash.content.verdicts.examiner import Examiner, kernelguard_version
@@ -199,7 +199,8 @@ def _status(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) 
             idle = "" if build.work.busy() else "not running; "
             line = f"{job.competition}: {idle}{progress_text(progress, time.time())}"
         else:
-            line = f"{job.competition}: no store; building reads {job.file.size / 1e6:,.1f} MB"
+            why = why_unused(job.root, job.file)
+            line = f"{job.competition}: no store; building reads {job.file.size / 1e6:,.1f} MB{why and f'. {why}'}"
         sys.stdout.write(line + "\n")
 
 

@@ -25,6 +25,7 @@ from kbdash.content.store.layout import NO_TEXT
 from kbdash.content.store.text_rows import Filters, TextRows
 from kbdash.content.stores import Stores
 from kbdash.content.techniques.facets import TextFacets
+from kbdash.content.verdicts.table import renew_verdicts
 from kbdash.database.questions.parameters import Day
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
@@ -128,10 +129,11 @@ class Library(Stores):
         return ready
 
     def folders(self) -> dict[str, Path]:
-        """The folders of the stores that are ready, with all their tables, by competition."""
+        """The folders of the stores that are ready, with all their tables as they are written today, by competition."""
         stores = {slug: self.store(slug) for slug in self.at_hand()}
         for store in filter(None, stores.values()):
-            self.facets_of(store)  # written again when the rules have changed
+            self.facets_of(store)
+            renew_verdicts(store)
         return {slug: store.folder for slug, store in stores.items() if store is not None}
 
     def origins(self, submission: Submission) -> pd.DataFrame:

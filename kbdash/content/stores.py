@@ -9,7 +9,7 @@ from kbdash.content.building.background import start_build
 from kbdash.content.building.jobs import content_root
 from kbdash.content.building.progress import WorkFolder
 from kbdash.content.store.finished import Store
-from kbdash.content.store.layout import folder_name
+from kbdash.content.store.layout import folder_name, why_unused
 from kbdash.content.store.location import StoreLocation
 from kbdash.database.competition_views import planned
 from kbdash.dataset.config import Settings
@@ -93,7 +93,8 @@ class Stores:
         progress = work.progress()
         known = self._rate(self._files.values())
         if progress is None:
-            return ContentState("absent", cost_bytes=file.size, note=self._outdated(file), rate=known)
+            note = why_unused(self._location.root, file)
+            return ContentState("absent", cost_bytes=file.size, note=note, rate=known)
         name: StateName = "building" if work.busy() else "absent"
         return ContentState(
             name, progress.share, progress.rows_done, progress.texts, 0, progress.bytes_done, file.size,
@@ -105,12 +106,6 @@ class Stores:
         paces = [WorkFolder(self._cache_root, folder_name(file)).pace() for file in files]
         seconds = sum(each for _, each in paces)
         return sum(size for size, _ in paces) / seconds if seconds > 0 else 0.0
-
-    def _outdated(self, file: DataFile) -> str:
-        """A note when there is a store, but of another version of the file."""
-        stem = folder_name(file).rpartition("-")[0]
-        other = next(self._location.root.glob(f"{stem}-*/manifest.json"), None)
-        return f"The store of another version of {file.name} is not used." if other else ""
 
     def build(self, competition: str) -> None:
         """Start to build the store of a competition in the background, unless it is ready or on its way."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -28,9 +29,12 @@ from kbdash.content.building.jobs import Opened
 from kbdash.content.building.progress import ContentStopped
 from kbdash.content.search.patterns import BadPattern
 from kbdash.content.store.finished import Store, find_store
+from kbdash.content.store.layout import RULES
 from kbdash.content.store.text_rows import Filters
 from kbdash.content.stores import ContentMissing
 from kbdash.content.techniques import facets_of
+from kbdash.content.verdicts.examiner import Verdict
+from kbdash.content.verdicts.kept import FILE, KeptVerdicts
 from kbdash.database.console.content import CONTENT
 from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings
@@ -209,6 +213,37 @@ def test_a_store_of_another_version_is_ignored_and_said(options: Settings, folde
         assert state.rate > 0  # that of the builds of the other files
         assert engine.content("amd-mi300").state == "built"  # its file did not change
         engine.close()
+
+
+def test_readers_sql_has_the_columns_of_today(options: Settings, tmp_path: Path) -> None:
+    """Verdicts are a table of their own making: it is written again, and the store is not built again."""
+    cache = tmp_path / "cache"
+    shutil.copytree(options.cache / "content", cache / "content")
+    engine = kbdash.connect(settings=replace(options, cache=cache))
+    store = engine._content.store(SLUG)
+    assert isinstance(store, Store)
+    (store.folder / FILE).unlink(missing_ok=True)
+    verdict: Verdict = {"status": "clean", "rules": [], "version": "1"}
+    KeptVerdicts(store.folder).keep(store.texts.column("sha256")[3].as_py(), verdict)
+    path = store.folder / "verdicts.parquet"
+    pq.write_table(pa.table({"text_id": pa.array([3], pa.int32())}), path)
+    found = engine.sql(f"select text_id, status, lines from content_verdicts where competition = '{SLUG}'")
+    assert found[["text_id", "status"]].to_numpy().tolist() == [[3, "clean"]]
+    written = path.stat().st_mtime_ns
+    engine.sql("select count(*) from content_verdicts")
+    assert path.stat().st_mtime_ns == written
+    engine.close()
+
+
+def test_the_status_of_a_store_made_by_other_rules_says_why(
+    sample_cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, environ = ["status", SLUG, "--source", "sample"], {"KBDASH_CACHE": str(sample_cache)}
+    monkeypatch.setitem(RULES, "program", "0")
+    assert command.main(words, environ=environ) == 0
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{SLUG}: no store; ")
+    assert "made by other rules" in line
 
 
 def test_search_with_the_filters_of_the_engine(kb: KernelBot) -> None:

@@ -1,6 +1,7 @@
 """Stores, their checks and the questions over them, each asked alone: without a source, a database or KernelGuard."""
 
 import io
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from kbdash.code.parquet import ByteSource
@@ -20,8 +22,18 @@ from kbdash.content.building.verify import check_store
 from kbdash.content.findings.origins import line_facts, origins
 from kbdash.content.insight import Insight
 from kbdash.content.questions import Library, OpenStore, Where, pattern_of
-from kbdash.content.store.finished import Store
-from kbdash.content.store.layout import FORMAT, Manifest, has_tables, table_path
+from kbdash.content.store.finished import Store, find_store
+from kbdash.content.store.layout import (
+    FORMAT,
+    MANIFEST,
+    RULES,
+    SCHEMAS,
+    Manifest,
+    folder_name,
+    has_tables,
+    table_path,
+    why_unused,
+)
 from kbdash.content.store.location import StoreLocation
 from kbdash.content.store.text_rows import TextRows
 from kbdash.content.stores import Stores
@@ -44,6 +56,61 @@ def test_a_manifest_of_another_format_is_none(tmp_path: Path) -> None:
     assert Manifest.read(tmp_path) == manifest
     replace(manifest, format=FORMAT + 1).write(tmp_path)
     assert Manifest.read(tmp_path) is None
+
+
+def test_a_manifest_that_lacks_something_is_none(tmp_path: Path) -> None:
+    Manifest("made.parquet", "v", 1, "made", 2, 3, 4, 5, 6, {}).write(tmp_path)
+    facts = json.loads((tmp_path / MANIFEST).read_text())
+    for other in ({name: facts[name] for name in facts if name != "schemas"}, facts | {"rules": None}, [facts]):
+        (tmp_path / MANIFEST).write_text(json.dumps(other))
+        assert Manifest.read(tmp_path) is None
+
+
+def test_a_store_fits_if_it_is_of_this_file_and_made_as_stores_are_made_today() -> None:
+    file = DataFile("made.parquet", "memory", 9, "v")
+    manifest = Manifest("made.parquet", "v", 1, "made", 2, 3, 4, 5, 6, RULES | {"techniques": "any"})
+    assert manifest.fits(file)
+    for other in (
+        {"rules": RULES | {"program": "0"}}, {"rules": {}}, {"schemas": "other"}, {"format": FORMAT + 1},
+        {"version": "w"}, {"file": "other.parquet"},
+    ):  # fmt: skip
+        assert not replace(manifest, **other).fits(file)  # type: ignore[arg-type]
+
+
+ONE_MORE = SCHEMAS["families"].append(pa.field("members", pa.int32()))
+OTHER_TYPE = SCHEMAS["families"].set(2, pa.field("similarity", pa.float32()))
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "now"),
+    [(RULES, "program", "0"), (SCHEMAS, "families", ONE_MORE), (SCHEMAS, "families", OTHER_TYPE)],
+    ids=["rules", "column", "type"],
+)
+def test_a_store_made_by_other_rules_or_with_other_columns_is_not_used_and_said(
+    table: dict[str, Any], name: str, now: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made([Sent(1, b"a")])
+    store, file = made.store(tmp_path), made.order(tmp_path).file
+    shelf = Shelf(tmp_path)
+    shelf._files = {"made": file}
+    with monkeypatch.context() as patch:
+        patch.setitem(table, name, now)
+        assert find_store(tmp_path, file) is None
+        assert "made by other rules, or has other columns" in shelf.state("made").note
+        assert "another version" in why_unused(tmp_path, replace(file, version="next"))
+        assert why_unused(tmp_path, replace(file, name="other.parquet")) == ""
+        store.folder.rename(tmp_path / folder_name(file))  # its name is not believed
+        assert find_store(tmp_path, file) is None
+        (tmp_path / folder_name(file)).rename(store.folder)
+    assert find_store(tmp_path, file) is not None
+
+
+def test_a_store_made_by_other_rules_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Made([Sent(1, b"a")])
+    old = made.store(tmp_path)
+    monkeypatch.setitem(RULES, "program", "0")
+    new = made.store(tmp_path)
+    assert (old.manifest.rules["program"], new.manifest.rules["program"]) == ("1", "0")
 
 
 def checked(store: Store, file: ByteSource, **wrong: Any) -> int:
@@ -113,6 +180,7 @@ class Shelf(Stores):
     def __init__(self, root: Path) -> None:
         self._source: Any = None
         self._settings: Any = None
+        self._location: Any = SimpleNamespace(kind="cache", root=root, download=lambda _: None)
         self._files = {slug: DataFile(f"{slug}.parquet", "memory", 9, "v") for slug in ("one", "two")}
         self._cache_root = root
         self.there: Store | None = None

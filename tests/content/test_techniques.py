@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -314,6 +315,14 @@ def test_changed_rules_compute_the_table_again_from_the_lines(tmp_path: Path) ->
     pq.write_table(whole.slice(0, 0).replace_schema_metadata({b"techniques": b"older"}), path)
     assert current_facets(store.folder).equals(whole)
     assert pq.read_table(path).equals(whole)
+
+
+def test_a_table_with_other_columns_is_computed_again(tmp_path: Path) -> None:
+    store = Made([Sent(1, b"y = a @ b")]).store(tmp_path)
+    whole = current_facets(store.folder)
+    other = pa.schema([("text_id", pa.int32()), ("facet", pa.large_string())], whole.schema.metadata)
+    pq.write_table(whole.cast(other), table_path(store.folder, TABLE))
+    assert current_facets(store.folder).schema.equals(whole.schema)
 
 
 def test_narrowing_by_techniques_and_a_name_that_is_none(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from kbdash.content.building.pages import PageStream, RawPage
 from kbdash.content.building.parts import PageTexts, finished_parts, split_page, write_part
 from kbdash.content.building.progress import ContentStopped, Phase, Progress, WorkFolder
 from kbdash.content.building.read_ahead import ReadAhead
-from kbdash.content.building.tables import RULES, write_tables
-from kbdash.content.store.layout import PAGES, Manifest, folder_name, has_tables
+from kbdash.content.building.tables import write_tables
+from kbdash.content.store.layout import PAGES, RULES, Manifest, folder_name, has_tables, schemas_key
 from kbdash.content.techniques.rules import rules
 from kbdash.dataset.model import DataFile
 from kbdash.errors import CorruptData, KbdashError
@@ -97,6 +97,7 @@ class Build:
             users=len(facts.users),
             rules=RULES | {"techniques": rules().version},
             origin=self._job.origin,
+            schemas=schemas_key(),
             **counts,
         )
         manifest.write(draft)

@@ -22,7 +22,7 @@ from kbdash.content.building.numbering import (
     unite_lines,
 )
 from kbdash.content.building.parts import Part
-from kbdash.content.measures import program, similarity, sizes, trivial
+from kbdash.content.measures import program, sizes, trivial
 from kbdash.content.measures.families import families
 from kbdash.content.measures.similarity import Similarity, text_totals
 from kbdash.content.store.decoded import same_but_for_space
@@ -31,8 +31,6 @@ from kbdash.content.store.line_use import LineUse
 from kbdash.content.store.runs import RunReader
 from kbdash.content.techniques.table import facets_table, write_facets
 
-RULES = {"trivial": trivial.VERSION, "program": program.VERSION, "families": similarity.VERSION,
-         "sizes": sizes.VERSION}  # fmt: skip
 _SLICE = 1 << 18
 _TEXTS_AT_ONCE = 2048
 Ints = npt.NDArray[np.int32]

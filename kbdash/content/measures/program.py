@@ -14,7 +14,6 @@ from kbdash.content.store.decoded import without_end
 from kbdash.content.store.runs import Runs
 from kbdash.content.store.spans import before
 
-VERSION = "1"
 BLANK = -1
 _FACTOR = np.uint64(0xD1342543DE82EF95)
 _INVERSE = np.uint64(pow(0xD1342543DE82EF95, -1, 1 << 64))

@@ -14,7 +14,6 @@ from kbdash.content.store.line_use import LineUse
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-VERSION = "1"
 ALIKE = 0.5
 """Texts of at least this similarity belong to one family."""
 

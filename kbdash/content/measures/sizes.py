@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 from kbdash.content.store.runs import Runs
 from kbdash.content.store.spans import before
 
-VERSION = "1"
 COLUMNS = ("code_lines", "kernels", "num_warps", "num_stages")
 _KERNEL = r"^[^#\"]*\b__global__\b|^\s*@(?:triton|gluon|helion|cute|cutlass\.cute|tilelang)\.(?:jit|kernel)\b"
 _NUMBER = r"\b{name}[\"']?\s*[:=]\s*([0-9]{{1,2}})\b"

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-VERSION = "1"
 COMMON_USERS = 100
 COMMON_SHARE = 1 / 3
 ENOUGH_USERS = 9

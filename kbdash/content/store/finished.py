@@ -166,7 +166,7 @@ class Store:
 
 
 def find_store(root: Path, file: DataFile) -> Store | None:
-    """The store of exactly this version of a file, if there is one under the folder."""
+    """The store of exactly this version of a file, if there is one under the folder that is like those of today."""
     folder = root / folder_name(file)
     manifest = Manifest.read(folder)
     return Store(folder, manifest) if manifest and manifest.fits(file) else None

@@ -30,6 +30,12 @@ import pyarrow as pa
 from kbdash.dataset.model import DataFile
 
 FORMAT = 2
+"""To be raised where the same columns mean something else."""
+RULES = {"trivial": "1", "program": "1", "families": "1", "sizes": "1"}
+"""Versions of the rules behind derived columns: a store made by other rules is built again.
+
+Techniques have a version of their own, because their table is made anew from the lines of a store.
+"""
 MANIFEST = "manifest.json"
 PAGES = "pages"
 """The folder of a store with the page directory of its data file."""
@@ -86,9 +92,15 @@ SCHEMAS = {
 }
 
 
+def schemas_key() -> str:
+    """A value that changes whenever a table gets another column, or one of another type."""
+    columns = {name: [(column.name, str(column.type)) for column in SCHEMAS[name]] for name in TABLES}
+    return sha256(json.dumps(columns).encode()).hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Manifest:
-    """What a store was made from and how large it is; `rules` are versions of the rules behind derived columns."""
+    """What a store was made from, by which rules and schemas, and how large it is."""
 
     file: str
     version: str
@@ -102,10 +114,13 @@ class Manifest:
     rules: dict[str, str]
     origin: dict[str, str] = field(default_factory=dict)
     format: int = FORMAT
+    schemas: str = field(default_factory=schemas_key)
 
     def fits(self, file: DataFile) -> bool:
-        """Whether the store holds exactly the texts of this file."""
-        return (self.format, self.file, self.version) == (FORMAT, file.name, file.version)
+        """Whether the store holds exactly the texts of this file, and its tables are what is written today."""
+        of_file = (self.file, self.version) == (file.name, file.version)
+        as_today = (self.format, self.schemas) == (FORMAT, schemas_key()) and self.rules.items() >= RULES.items()
+        return of_file and as_today
 
     def write(self, folder: Path) -> None:
         """Write the manifest, the last file of a store."""
@@ -115,20 +130,35 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path) -> "Manifest | None":
         """The manifest of a folder; None where there is none that this version understands."""
-        try:
-            facts: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            if facts.get("format") != FORMAT:
-                return None
-            return cls(**{name: facts[name] for name in cls.__dataclass_fields__})
-        except (OSError, ValueError, KeyError, TypeError):
+        facts = _facts(folder)
+        whole = facts.keys() >= cls.__dataclass_fields__.keys() and isinstance(facts["rules"], dict)
+        if not whole or facts["format"] != FORMAT:
             return None
+        return cls(**{name: facts[name] for name in cls.__dataclass_fields__})
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """The manifest of a folder as it is written; empty without one."""
+    try:
+        facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def folder_name(file: DataFile) -> str:
-    """The folder of a file's store: its name, then what changes with its version and the format."""
+    """The folder of a file's store: its name, then what changes with all that makes a store another one."""
     stem = re.sub(r"[^A-Za-z0-9_-]+", "_", file.name.removesuffix(".parquet"))
-    key = json.dumps([file.name, file.version, FORMAT])
+    key = json.dumps([file.name, file.version, FORMAT, schemas_key(), RULES], sort_keys=True)
     return f"{stem}-{sha256(key.encode()).hexdigest()[:16]}"
+
+
+def why_unused(root: Path, file: DataFile) -> str:
+    """Why the stores of a file that are under the folder do not fit; "" if there are none."""
+    others = [facts for path in root.glob(f"*/{MANIFEST}") if (facts := _facts(path.parent)).get("file") == file.name]
+    if any(facts.get("version") == file.version for facts in others):
+        return f"The store of {file.name} that is here is not used: it was made by other rules, or has other columns."
+    return f"The store of another version of {file.name} is not used." if others else ""
 
 
 def table_path(folder: Path, table: str) -> Path:

@@ -133,7 +133,7 @@ class Download:
         if f"{folder}/{MANIFEST}" not in there:
             raise DataUnavailable(
                 f"{self._repository} holds no content store of {self._file.name} as it is now.",
-                advice="It was made from another version; build it anew, or unset KBDASH_CONTENT.",
+                advice="It may have one of another version, or made by other rules; build it, or unset KBDASH_CONTENT.",
             )
         self.bytes = sum(there.values())
         pages = [name for name in there if name.startswith(f"{folder}/{PAGES}/")]

@@ -164,11 +164,12 @@ def write_facets(folder: Path, table: pa.Table) -> None:
 
 
 def current_facets(folder: Path) -> pa.Table:
-    """The table by the current rules: read, or rebuilt from the lines if the rules have changed."""
+    """The table as it is written today: read, or rebuilt from the lines if rules or columns have changed."""
     path = table_path(folder, TABLE)
     if path.exists():
         table = pq.read_table(path)
-        if (table.schema.metadata or {}).get(VERSION_KEY) == rules().version.encode():
+        by_rules = (table.schema.metadata or {}).get(VERSION_KEY) == rules().version.encode()
+        if by_rules and table.schema.equals(SCHEMA):
             return table
     lines = pq.read_table(table_path(folder, "lines"), columns=["line"]).column(0).combine_chunks()
     texts = pq.read_table(table_path(folder, "texts"), columns=["first", "count"])

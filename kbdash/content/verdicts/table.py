@@ -32,6 +32,13 @@ def write_verdicts(store: Store) -> None:
         draft.replace(path)
 
 
+def renew_verdicts(store: Store) -> None:
+    """Write the table again if it has other columns than one that is written today."""
+    path = table_path(store.folder, TABLE)
+    if path.exists() and not pq.read_schema(path).equals(SCHEMAS[TABLE]):
+        write_verdicts(store)
+
+
 def _rows(text: int, verdict: Verdict) -> list[dict[str, Any]]:
     """A row for each rule that matches, or one without a rule."""
     shared = {"text_id": text, "version": verdict["version"], "status": verdict["status"]}
