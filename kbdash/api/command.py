@@ -1,6 +1,5 @@
 """The command line: a command for every question, with the parameters of its data link as arguments and options."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Page
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
+from kbdash.terminal import until_pipe_closes
 from kbdash.view import Ref
 
 INTERRUPTED = 130
@@ -50,14 +50,9 @@ class Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command and flush its output."""
-        try:
-            code = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # Python must not flush the rest of the buffer again at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        return code
+        with until_pipe_closes():
+            return super().invoke(ctx)
+        return 0  # the pipe was closed
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})

@@ -21,7 +21,7 @@ from kbdash.api.answers import encoded
 from kbdash.database.questions.kinds import Column, Question, Unit
 from kbdash.dataset.source import Source
 from kbdash.errors import QueryRefused
-from kbdash.inert import inert
+from kbdash.terminal import inert
 
 FORMATS = ("table", "csv", "json", "parquet")
 _BREAKS = "\n\t"

@@ -25,6 +25,7 @@ from kbdash.content.verdicts.examiner import Examiner, kernelguard_version
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import KbdashError
+from kbdash.terminal import until_pipe_closes
 
 Say = Callable[[str], object]
 
@@ -32,6 +33,12 @@ Say = Callable[[str], object]
 def main(arguments: Sequence[str] | None = None, *, environ: Mapping[str, str] = os.environ) -> int:
     """Exit code: 0 = done, else that of the error; the reason and what to do about it go to standard error."""
     given = _given(arguments)
+    with until_pipe_closes():
+        return _run(given, environ)
+    return 0  # the pipe was closed
+
+
+def _run(given: argparse.Namespace, environ: Mapping[str, str]) -> int:
     if getattr(given, "attended", False):
         threading.Thread(target=_end_with_input, name="kbdash-content-attended", daemon=True).start()
     settings = Settings.from_env(environ)

@@ -10,7 +10,7 @@ import pandas as pd
 from kbdash.database.questions.columns import GLOSSARY
 from kbdash.database.questions.kinds import Question
 from kbdash.dataset.model import Page
-from kbdash.inert import inert
+from kbdash.terminal import inert
 from kbdash.units import time_text, unit_for
 
 Method = TypeVar("Method", bound=Callable[..., Any])

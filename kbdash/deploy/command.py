@@ -20,6 +20,7 @@ from kbdash.deploy.checkout import Head, read_head
 from kbdash.deploy.space import Order, deliver, front_matter
 from kbdash.errors import KbdashError
 from kbdash.scrub import has_user_info, without_secrets
+from kbdash.terminal import until_pipe_closes
 
 _HERE = Path(__file__).parents[2]
 PROJECT = _HERE if (_HERE / "Dockerfile").is_file() else Path.cwd()
@@ -46,7 +47,8 @@ def main(
     except KbdashError as error:
         sys.stderr.write(f"{error} {error.advice}\n")
         return error.exit_code
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    with until_pipe_closes():
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0
 
 

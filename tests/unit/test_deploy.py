@@ -18,6 +18,7 @@ from kbdash.deploy import command as deploy
 from kbdash.deploy.checkout import read_head
 from kbdash.deploy.space import front_matter
 from tests.hub import LoopbackHub
+from tests.pipes import closed_output
 
 PROJECT = Path(__file__).parents[2]
 README = "---\nsdk: docker\napp_port: 8501\nthumbnail: assets/thumbnail.png\n---\n# A title\n"
@@ -258,6 +259,11 @@ class TestDryRun:
     def test_it_needs_no_token_and_no_network(self, shell: Shell) -> None:
         shell.hub.faults.refuse = True
         assert deploy.main([SPACE, "--dry-run"], root=shell.root, environ={}) == 0
+
+    def test_a_reader_who_is_gone_is_no_error(self, shell: Shell) -> None:
+        with closed_output():
+            assert deploy.main([SPACE, "--dry-run"], root=shell.root, environ={}) == 0
+            sys.stdout.flush()  # as the interpreter does when it ends
 
 
 class TestRefusals:
