@@ -7,6 +7,7 @@ import pandas as pd
 from kbdash.content.findings.noise import Noise
 from kbdash.content.verdicts.examiner import Verdict
 from kbdash.database import answer as plain
+from kbdash.database.questions.texts import VERDICT
 
 
 def as_frame(answer: object) -> pd.DataFrame:
@@ -25,8 +26,7 @@ def _of_verdict(verdict: Verdict) -> pd.DataFrame:
     """A row for each rule that matches, or one without a rule."""
     rules: list[Any] = list(verdict["rules"]) or [{"rule": None, "severity": None, "evidence": None, "lines": []}]
     rows = [{"status": verdict["status"], **rule, "lines": [float(line) for line in rule["lines"]]} for rule in rules]
-    columns = ["status", "rule", "severity", "evidence", "lines"]
-    return pd.DataFrame(rows, columns=columns).assign(version=verdict["version"])
+    return pd.DataFrame(rows).assign(version=verdict["version"])[[*VERDICT.column_names]]
 
 
 def _of_noise(noise: Noise) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from kbdash.content.building.facts import Ask
 from kbdash.content.findings import origins, relatives, steps
 from kbdash.content.search import lines
 from kbdash.content.search.holding import Holding, holding
-from kbdash.content.search.lines import LARGEST_LIMIT, Place
+from kbdash.content.search.lines import Place
 from kbdash.content.search.patterns import Pattern, parse_pattern
 from kbdash.content.search.scan import LineScanner
 from kbdash.content.store.finished import Store
@@ -26,7 +26,7 @@ from kbdash.content.store.text_rows import Filters, TextRows
 from kbdash.content.stores import Stores
 from kbdash.content.techniques.facets import TextFacets
 from kbdash.content.verdicts.table import renew_verdicts
-from kbdash.database.questions.parameters import Day
+from kbdash.database.questions.parameters import LARGEST_LIMIT, Day
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
 from kbdash.dataset.source import Source
@@ -158,7 +158,7 @@ class Library(Stores):
         return steps.steps(
             [(each.store, each.held.on_board(where.problem, runner, where.users)) for each in opened],
             least_gain=options.get("least_gain", 0.1),
-            limit=min(max(options.get("limit", 100), 0), LARGEST_LIMIT),
+            limit=options.get("limit", 100),
             gained=None if gained is None else lambda store: self.facets_of(store).holding(gained),
         )
 

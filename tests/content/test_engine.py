@@ -302,6 +302,14 @@ def test_values_that_mean_nothing_are_refused(kb: KernelBot, said: dict[str, Any
         kb.search("torch", **said)
 
 
+def test_a_limit_means_as_many_rows_as_there_may_be(kb: KernelBot) -> None:
+    for ask in (partial(kb.search, "torch", problem="trimul"), partial(kb.steps, "trimul")):
+        assert [len(ask(limit=limit)) for limit in (-1, 0, 3)] == [0, 0, 3]
+        assert len(ask(limit=10**9)) == len(ask(limit=100_000)) > 3
+    with_limit = partial(kb.holding, "torch", problem="trimul")
+    assert [len(with_limit(limit=limit).submissions) for limit in (-1, 3)] == [1, 3]
+
+
 def test_a_keyword_that_no_question_has_is_an_error(kb: KernelBot) -> None:
     for ask in (partial(kb.search, "torch"), partial(kb.leaderboard, "trimul"), partial(kb.techniques, "trimul")):
         with pytest.raises(TypeError, match="runer"):

@@ -6,11 +6,9 @@ import pandas as pd
 from kbdash.content.store.text_rows import Flags, TextRows
 from kbdash.content.techniques.facets import TextFacets
 from kbdash.content.techniques.rules import rules
+from kbdash.database.questions.texts import TECHNIQUES
 
-COLUMNS = (
-    "group", "facet", "users", "submissions", "share", "share_top10", "first_at", "first_user_name",
-    "first_submission_id", "best_score", "median_with", "median_without",
-)  # fmt: skip
+COLUMNS = TECHNIQUES.column_names
 _TOP = 10
 
 

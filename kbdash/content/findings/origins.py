@@ -10,9 +10,10 @@ from kbdash.content.store.decoded import as_texts
 from kbdash.content.store.finished import Store
 from kbdash.content.store.spans import least_of_groups
 from kbdash.content.store.text_rows import NOTHING, Filters, TextRows
+from kbdash.database.questions.texts import ORIGINS
 
 Ints = npt.NDArray[np.int32]
-COLUMNS = ("line_no", "line", "first_submission_id", "first_user_id", "first_user_name", "first_at", "users", "own")
+COLUMNS = ORIGINS.column_names
 
 
 def line_facts(store: Store, held: TextRows, lines: Ints) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:

@@ -8,11 +8,9 @@ from kbdash.content.measures.similarity import Similarity
 from kbdash.content.measures.trivial import weights
 from kbdash.content.store.finished import Store
 from kbdash.content.store.text_rows import TextRows
+from kbdash.database.questions.texts import RELATIVES
 
-COLUMNS = (
-    "submission_id", "user_name", "problem", "runner", "submitted_at", "score", "similarity", "shared_lines",
-    "earlier", "kind",
-)  # fmt: skip
+COLUMNS = RELATIVES.column_names
 KINDS = ("exact copy", "same program", "similar")
 
 

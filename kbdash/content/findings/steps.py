@@ -9,10 +9,9 @@ import pandas as pd
 
 from kbdash.content.store.finished import Store
 from kbdash.content.store.layout import NO_TEXT
+from kbdash.database.questions.texts import STEPS
 
-COLUMNS = (
-    "user_name", "problem", "runner", "before_id", "after_id", "before", "after", "gain", "changed_lines",
-)  # fmt: skip
+COLUMNS = STEPS.column_names
 
 
 def personal_bests(rows: pd.DataFrame) -> pd.DataFrame:

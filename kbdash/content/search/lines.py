@@ -14,14 +14,11 @@ from kbdash.content.search.scan import Deadline, LineScanner
 from kbdash.content.store.finished import Store
 from kbdash.content.store.spans import Spans, counts_of_groups, least_of_groups
 from kbdash.content.store.text_rows import NOTHING, Chosen, Filters, TextRows
+from kbdash.database.questions.texts import SEARCH
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
-COLUMNS = (
-    "line", "users", "submissions", "first_submission_id", "first_user_name", "first_at", "best_rank", "best_score",
-    "best_submission_id", "line_no",
-)  # fmt: skip
-LARGEST_LIMIT = 100_000
+COLUMNS = SEARCH.column_names
 
 
 @dataclass(frozen=True)
@@ -105,12 +102,11 @@ def search(
     for each, group in zip(found, groups, strict=True):
         np.minimum.at(rank, group, each.rank)
         np.add.at(submissions, group, each.submissions)
-    most = min(max(limit, 0), LARGEST_LIMIT)
-    top = _candidates(rank, most)
+    top = _candidates(rank, limit)
     deadline.check()
     users = _users(found, groups, top, total)
     order = np.lexsort((top, -submissions[top], -users[top], rank[top]))
-    top = top[order][:most]
+    top = top[order][:limit]
     return _frame(found, groups, top, users, submissions, rank, total)
 
 

@@ -134,6 +134,11 @@ class Question:
         return (*self.asks, *self.options)
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of its columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
     def signature(self) -> Signature:
         """The signature of its method."""
         return Signature(

@@ -12,6 +12,7 @@ Day = date | str | None
 Sort = Literal["submitted_at", "score", "submission_id", "user_name", "status", "mode", "file_name", "runner"]
 SORTS: tuple[Sort, ...] = get_args(Sort)
 LARGEST_PAGE = 100_000
+LARGEST_LIMIT = 100_000
 
 
 class Scope(TypedDict, total=False):
@@ -97,7 +98,7 @@ PATTERN = Parameter("pattern", "text", "what the line must hold; spaces at its e
 REGEX = Parameter("regex", "switch", "whether the pattern is a regular expression (RE2)", False)
 CASE = Parameter("case", "switch", "whether capitals matter", True)
 HOLDERS_PASSED = Parameter("passed", "switch", "true: only texts that passed; false: all others; none: both", None)
-MOST_LINES = Parameter("limit", "whole", "most rows", 100, low=0, high=100_000)
+MOST_LINES = Parameter("limit", "whole", "most rows", 100, low=0, high=LARGEST_LIMIT)
 LEAST = Parameter("least", "number", "the least similarity, from 0 to 1", 0.5, low=0.0, high=1.0)
 LEAST_GAIN = Parameter("least_gain", "number", "the least share of time saved, from 0 to 1", 0.1, low=0.0, high=1.0)
 GAINED = Parameter("gained", "text", "a technique that only the later text holds", None)
