@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +26,6 @@ from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import KbdashError
 from kbdash.terminal import until_pipe_closes
-
-Say = Callable[[str], object]
 
 
 def main(arguments: Sequence[str] | None = None, *, environ: Mapping[str, str] = os.environ) -> int:

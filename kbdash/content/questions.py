@@ -164,7 +164,7 @@ class Library(Stores):
 
     def facets_of(self, store: Store) -> TextFacets:
         """Which texts of a store use which techniques."""
-        return store.made(TextFacets, lambda: TextFacets(store))
+        return store.derived(TextFacets, lambda: TextFacets(store))
 
     def filters(self, opened: OpenStore, where: Where, options: SearchOptions) -> Filters:
         """The filters that options ask for; board and users are those of `where`."""
@@ -189,7 +189,7 @@ class Library(Stores):
                 return TextRows(rows, store.text_of_row, store.manifest.texts)
 
         # What a store keeps must not lead back to it: then it is freed as soon as nobody uses it.
-        return OpenStore(store, store.made(TextRows, make))
+        return OpenStore(store, store.derived(TextRows, make))
 
     def open_ahead(self) -> None:
         """Open the stores at hand in the background, each once, so that the first question need not wait for it."""
@@ -212,7 +212,7 @@ class Library(Stores):
 
     def _place(self, slug: str, opened: OpenStore, shared_ids: bool) -> Place:
         store = opened.store
-        scanner = store.made(LineScanner, lambda: LineScanner(*store.line_bytes))
+        scanner = store.derived(LineScanner, lambda: LineScanner(*store.line_bytes))
         return Place(slug, store, scanner, store.same, opened.held, shared_ids)
 
     def text_of(self, submission: Submission) -> tuple[OpenStore, int]:

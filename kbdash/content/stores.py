@@ -84,28 +84,28 @@ class Stores:
                 "absent",
                 cost_bytes=file.size,
                 note=f"{download.error} {download.error.advice}" if download.error else "",
-                rate=self._rate(self._files.values()),
+                rate=self._build_rate(self._files.values()),
             )
         return self._unfinished(file)
 
     def _unfinished(self, file: DataFile) -> ContentState:
         work = WorkFolder(self._cache_root, folder_name(file))
         progress = work.progress()
-        known = self._rate(self._files.values())
+        known = self._build_rate(self._files.values())
         if progress is None:
             note = why_unused(self._location.root, file)
             return ContentState("absent", cost_bytes=file.size, note=note, rate=known)
         name: StateName = "building" if work.busy() else "absent"
         return ContentState(
             name, progress.share, progress.rows_done, progress.texts, 0, progress.bytes_done, file.size,
-            progress.error, self._rate((file,)) or known,
+            progress.error, self._build_rate((file,)) or known,
         )  # fmt: skip
 
-    def _rate(self, files: Iterable[DataFile]) -> float:
-        """Bytes per second at which these files were built here, all together; 0 if none was."""
-        paces = [WorkFolder(self._cache_root, folder_name(file)).pace() for file in files]
-        seconds = sum(each for _, each in paces)
-        return sum(size for size, _ in paces) / seconds if seconds > 0 else 0.0
+    def _build_rate(self, files: Iterable[DataFile]) -> float:
+        """Bytes per second at which stores of these files were built here, all together; 0 if none was."""
+        runs = [WorkFolder(self._cache_root, folder_name(file)).latest_run() for file in files]
+        seconds = sum(each for _, each in runs)
+        return sum(size for size, _ in runs) / seconds if seconds > 0 else 0.0
 
     def build(self, competition: str) -> None:
         """Start to build the store of a competition in the background, unless it is ready or on its way."""

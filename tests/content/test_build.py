@@ -79,7 +79,7 @@ def test_what_was_read_before_a_stop_is_not_read_again(tmp_path: Path) -> None:
     Build(again, seen.append).run()
     assert seen[0].bytes_before > 0.4 * seen[0].bytes
     assert seen[-1].phase == "done"
-    size, seconds = build.work.pace()
+    size, seconds = build.work.latest_run()
     assert size == seen[-1].bytes - seen[0].bytes_before
     assert 0 < seconds < 60
 

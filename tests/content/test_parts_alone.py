@@ -109,14 +109,14 @@ def test_the_state_is_written_at_once_only_when_the_phase_changes(
     assert urgent == [True, False, False]
 
 
-def test_the_pace_of_a_build_is_known_once_it_has_begun(tmp_path: Path) -> None:
+def test_the_latest_run_of_a_build_is_measured_once_it_has_begun(tmp_path: Path) -> None:
     work = WorkFolder(tmp_path, "store")
-    assert work.pace() == (0, 0.0)
+    assert work.latest_run() == (0, 0.0)
     work.parts.mkdir(parents=True)
     work.note(Progress(bytes_done=500), now=True)
-    assert work.pace() == (0, 0.0), "it waits for another"
+    assert work.latest_run() == (0, 0.0), "it waits for another"
     work.note(Progress(bytes_done=500, bytes_before=100, started_at=time.time() - 10), now=True)
-    size, seconds = work.pace()
+    size, seconds = work.latest_run()
     assert (size, 9 < seconds < 60) == (400, True)
 
 

@@ -207,11 +207,11 @@ def test_a_store_is_built_unless_it_is_there_or_on_its_way(tmp_path: Path, monke
 
 def test_the_rate_of_builds_is_nothing_before_the_first(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
-    assert shelf._rate(shelf._files.values()) == 0.0
+    assert shelf._build_rate(shelf._files.values()) == 0.0
     work = shelf.work("two")
     work.parts.mkdir(parents=True)
     work.note(Progress(bytes_done=5000, started_at=time.time() - 10), now=True)
-    assert 50 < shelf._rate(shelf._files.values()) <= 510
+    assert 50 < shelf._build_rate(shelf._files.values()) <= 510
 
 
 def test_stores_come_from_the_cache_unless_something_is_named(tmp_path: Path) -> None:

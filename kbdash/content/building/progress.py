@@ -116,8 +116,8 @@ class WorkFolder:
             return replace(progress, phase="stopped")
         return progress
 
-    def pace(self) -> tuple[int, float]:
-        """Bytes that the latest run of a build got through, and in how many seconds; (0, 0.0) before the first."""
+    def latest_run(self) -> tuple[int, float]:
+        """Bytes that the latest run of the build has read, and the seconds it took; (0, 0.0) before the first run."""
         progress = self.progress()
         if progress is None or not progress.started_at:
             return 0, 0.0

@@ -23,8 +23,8 @@ from kbdash.dataset.model import DataFile
 from kbdash.errors import CorruptData, DataUnavailable
 
 Ints = npt.NDArray[np.int32]
-Made = TypeVar("Made")
-_MOST_MADE = 8
+Derived = TypeVar("Derived")
+_MOST_DERIVED = 8
 _UNPACKED, _ROW_BYTES = 3, 400  # memory per byte on disk, and per row of the file; measured
 _DAMAGED = "Delete that folder and build it again: python -m kbdash.content build."
 
@@ -35,11 +35,11 @@ class Store:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self.manifest = manifest
-        self._made: SharedCache[type, Any] = SharedCache(_MOST_MADE, lambda _: 1)
+        self._derived: SharedCache[type, Any] = SharedCache(_MOST_DERIVED, lambda _: 1)
 
-    def made(self, kind: type[Made], make: Callable[[], Made]) -> Made:
-        """What a caller derives from the store, made once and freed together with it."""
-        value: Made = self._made.get(kind, make)
+    def derived(self, kind: type[Derived], make: Callable[[], Derived]) -> Derived:
+        """The one object of this kind that is derived from the store; made once, and freed together with it."""
+        value: Derived = self._derived.get(kind, make)
         return value
 
     @property
