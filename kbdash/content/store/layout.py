@@ -147,14 +147,14 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 def folder_name(file: DataFile) -> str:
-    """The folder of a file's store: its name, then what changes with all that makes a store another one."""
+    """The folder of a file's store: the name of the file, then a key of its version, the format, columns and rules."""
     stem = re.sub(r"[^A-Za-z0-9_-]+", "_", file.name.removesuffix(".parquet"))
     key = json.dumps([file.name, file.version, FORMAT, schemas_key(), RULES], sort_keys=True)
     return f"{stem}-{sha256(key.encode()).hexdigest()[:16]}"
 
 
 def why_unused(root: Path, file: DataFile) -> str:
-    """Why the stores of a file that are under the folder do not fit; "" if there are none."""
+    """Why the stores of a file that are under this folder are not used; "" if there are none."""
     others = [facts for path in root.glob(f"*/{MANIFEST}") if (facts := _facts(path.parent)).get("file") == file.name]
     if any(facts.get("version") == file.version for facts in others):
         return f"The store of {file.name} that is here is not used: it was made by other rules, or has other columns."

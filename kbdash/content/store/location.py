@@ -102,7 +102,7 @@ class Download:
         self._thread.start()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait for the end; returns the error, if any."""
+        """Wait for the end; raises the error that the download ended with, if any."""
         self._thread.join(seconds)
         if self.error is not None:
             raise self.error

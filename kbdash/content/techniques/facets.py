@@ -1,4 +1,4 @@
-"""Texts by technique."""
+"""Which texts of a store use which techniques."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class TextFacets:
-    """Which texts of a store use which techniques, one bit each."""
+    """The techniques of each text of a store, one bit each."""
 
     def __init__(self, store: Store) -> None:
         table = current_facets(store.folder)
