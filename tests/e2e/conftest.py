@@ -42,7 +42,7 @@ MOVE = """(address) => {
 # Resolves once the page has handled what was done to it, however busy the machine is: only then does the app count as
 # running. Measured by the page's own thread, because the test's clock knows nothing of it.
 HANDLED = """() => new Promise((done) => {
-  const idle = (next) => requestIdleCallback(next, { timeout: 5000 });
+  const idle = (next) => scheduler.postTask(next, { priority: "background" });
   idle(() => setTimeout(() => idle(done), 60));
 })"""
 # Resolves once the app is ready and idle, to the number of exceptions it shows. The page itself tells: one that is
@@ -53,7 +53,7 @@ SETTLED = f"""async (ready) => {{
     const look = () => {{
       if (!document.querySelector(ready)) return;
       watch.disconnect();
-      requestIdleCallback(done, {{ timeout: 5000 }});
+      requestAnimationFrame(() => scheduler.postTask(done, {{ priority: "background" }}));
     }};
     const watch = new MutationObserver(look);
     const attributeFilter = ["data-test-connection-state", "data-test-script-state"];
