@@ -24,8 +24,10 @@ FIRST = {
     "api": ("test_openapi.py", "test_every_question.py", "test_command.py", "test_wheel.py"),
     "js": ("test_tokens.py",),
     "content": ("test_engine.py", "test_exact.py", "test_build.py", "test_techniques.py"),
-    "unit": ("test_references.py", "test_console.py", "test_engine.py", "test_failures.py", "test_deadlines.py",
-             "test_transport.py", "test_odd_files.py", "test_kept.py", "test_sample.py", "test_tallies.py"),
+    # Those that wait for silent servers among those that keep a processor busy.
+    "unit": ("test_failures.py", "test_references.py", "test_engine.py", "test_odd_files.py", "test_deadlines.py",
+             "test_code.py", "test_console.py", "test_transport.py", "test_kept.py", "test_sample.py",
+             "test_tallies.py"),
 }  # fmt: skip
 # Left out of `make quick`: four fifths of the unit tests' time, and seldom what an edit breaks alone.
 SLOW = (

@@ -64,6 +64,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, sample_cache: Path) -> Iterator
     monkeypatch.setenv("KBDASH_CACHE", str(sample_cache))
     monkeypatch.setenv("KBDASH_CONTENT_BUILD", "off")
     monkeypatch.setattr(engines, "REOPEN_SECONDS", 0.0)  # whoever tries again in a test does not wait
+    monkeypatch.setattr("kbdash.dataset.http.retry.PAUSES_S", (0.0, 0.0, 0.0))  # as many attempts, at once
     st.cache_resource.clear()
     yield monkeypatch
     st.cache_resource.clear()

@@ -147,7 +147,6 @@ def folder(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 @pytest.fixture
 def unread(environment: pytest.MonkeyPatch, folder: Path, tmp_path: Path) -> Iterator[LoopbackHub]:
     """A Hub with that dataset, which the app is told to read and nothing else; answers from before stay."""
-    environment.setattr("kbdash.dataset.http.retry.PAUSES_S", (0.0, 0.0, 0.0))  # as many attempts, at once
     with LoopbackHub(folder) as hub:
         environment.setenv("KBDASH_SOURCE", DATASET)
         environment.setenv("KBDASH_CACHE", str(tmp_path))
