@@ -28,10 +28,6 @@ def card(manifests: Sequence[Manifest]) -> str:
     origin = manifests[0].origin
     licence = origin.get("licence") or "unknown"
     dataset = origin.get("dataset", "")
-    files = "\n".join(
-        f"- `{each.file}`, version `{each.version}`: {each.rows:,} rows, {each.texts:,} texts, {each.lines:,} lines"
-        for each in manifests
-    )
     front = _front_matter(licence, dataset)
     return f"""---
 {front}---
@@ -46,7 +42,7 @@ lines so that all of them can be searched. Nothing was added to them. Made by kb
 Data: GPU Mode and the KernelBot dataset, {DATASET_PAGE}
 Read from `{dataset}` at revision `{origin.get("commit") or "unknown"}`:
 
-{files}
+{_files(manifests)}
 
 ## Terms
 
@@ -76,6 +72,13 @@ def _front_matter(licence: str, dataset: str) -> str:
     if dataset.count("/") == 1:
         lines += ["source_datasets:", f"- {dataset}"]
     return "\n".join(lines) + "\n"
+
+
+def _files(manifests: Sequence[Manifest]) -> str:
+    return "\n".join(
+        f"- `{each.file}`, version `{each.version}`: {each.rows:,} rows, {each.texts:,} texts, {each.lines:,} lines"
+        for each in manifests
+    )
 
 
 def _terms(licence: str) -> str:
