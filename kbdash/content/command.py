@@ -18,10 +18,11 @@ from kbdash.content.building.progress import ContentBusy, Progress
 from kbdash.content.building.verify import check_store
 from kbdash.content.publishing.publish import check_name, parcel_of, push
 from kbdash.content.store.finished import Store, find_store
-from kbdash.content.store.layout import Manifest, why_unused
+from kbdash.content.store.layout import Manifest, stores_of, why_unused
 from kbdash.content.store.location import keep_directories
 from kbdash.content.verdicts.batch import WHICH, Which, judge
 from kbdash.content.verdicts.examiner import Examiner, kernelguard_version
+from kbdash.content.verdicts.table import inherit_verdicts
 from kbdash.dataset.config import Settings
 from kbdash.dataset.source import open_source
 from kbdash.errors import KbdashError
@@ -124,6 +125,7 @@ def _build(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) -
                 sys.stderr.write(f"{job.competition}: {busy}\n")
                 continue
             keep_directories(store.folder, settings.cache)
+            inherit_verdicts(store, stores_of(job.root, job.file))
             sys.stdout.write(f"{_summary(store)} ({time.monotonic() - began:.1f} s)\n")
             sys.stdout.flush()
             built.append((job, build, store))
@@ -200,7 +202,7 @@ def _status(given: argparse.Namespace, jobs: Sequence[Job], settings: Settings) 
         progress = build.work.progress()
         if store:
             line = _summary(store)
-        elif progress:
+        elif progress and progress.phase != "done":  # a store that was finished and is gone since is none
             idle = "" if build.work.busy() else "not running; "
             line = f"{job.competition}: {idle}{progress_text(progress, time.time())}"
         else:

@@ -4,17 +4,19 @@ import importlib.metadata
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from kbdash.content.building.progress import ContentStopped
-from kbdash.content.store.layout import SCHEMAS
+from kbdash.content.store.layout import RULES, SCHEMAS, stores_of
 from kbdash.content.verdicts.batch import judge, texts_to_judge
 from kbdash.content.verdicts.examiner import Examiner, KernelGuardMissing, Verdict, evidence_lines, shortened
 from kbdash.content.verdicts.kept import FILE, KeptVerdicts
 from kbdash.content.verdicts.named import named_in_rules
+from kbdash.content.verdicts.table import inherit_verdicts, renew_verdicts
 from kbdash.errors import DataUnavailable
 from tests.content.files import Made, Sent
 
@@ -163,3 +165,39 @@ def test_the_table_has_what_was_known_when_it_was_stopped(tmp_path: Path, examin
     assert [store.text(text) for text in table.column("text_id").to_pylist()] == [CLEAN.encode()]
     assert judge(store, made.ask("made"), "best", examiner) == 1
     assert pq.read_metadata(store.folder / "verdicts.parquet").num_rows == 2
+
+
+def test_a_new_store_of_a_file_begins_with_the_verdicts_of_the_one_before(
+    tmp_path: Path, examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made([Sent(1, CLEAN.encode(), score=1.0), Sent(2, b"import torch", user="bob", score=3.0)])
+    old = made.store(tmp_path)
+    assert judge(old, made.ask("made"), "best", examiner) == 2
+    monkeypatch.setitem(RULES, "program", "0")
+    new, file = made.store(tmp_path), made.order(tmp_path).file
+    assert sorted(stores_of(tmp_path, file)) == sorted([old.folder, new.folder])
+    assert stores_of(tmp_path, replace(file, name="other.parquet")) == []
+    inherit_verdicts(new, stores_of(tmp_path, file))
+    assert pq.read_metadata(new.folder / "verdicts.parquet").num_rows == 2
+    assert judge(new, made.ask("made"), "best", examiner) == 0
+
+
+def test_verdicts_of_a_store_are_not_replaced_by_those_of_another(tmp_path: Path) -> None:
+    made = Made([Sent(1, CLEAN.encode())])
+    store, other = made.store(tmp_path / "one"), made.store(tmp_path / "two")
+    clean: Verdict = {"status": "clean", "rules": [], "version": "1"}
+    for folder, digest in ((store.folder, b"\x01" * 32), (other.folder, b"\x02" * 32)):
+        KeptVerdicts(folder).keep(digest, clean)
+    inherit_verdicts(store, [store.folder, other.folder])
+    assert [digest for digest, _ in KeptVerdicts(store.folder)] == [b"\x01" * 32]
+
+
+def test_a_table_that_cannot_be_read_is_written_again(tmp_path: Path, examiner: Examiner) -> None:
+    made = Made([Sent(1, CLEAN.encode(), score=1.0)])
+    store = made.store(tmp_path)
+    judge(store, made.ask("made"), "best", examiner)
+    table = store.folder / "verdicts.parquet"
+    whole = table.read_bytes()
+    table.write_bytes(whole[:-9])
+    renew_verdicts(store)
+    assert pq.read_table(table).to_pylist()[0]["status"] == "clean"

@@ -153,10 +153,16 @@ def folder_name(file: DataFile) -> str:
     return f"{stem}-{sha256(key.encode()).hexdigest()[:16]}"
 
 
+def stores_of(root: Path, file: DataFile) -> list[Path]:
+    """The folders of all stores of a file, of whichever version and made by whichever rules."""
+    folders = [path.parent for path in root.glob(f"*/{MANIFEST}")]
+    return [folder for folder in folders if _facts(folder).get("file") == file.name]
+
+
 def why_unused(root: Path, file: DataFile) -> str:
     """Why the stores of a file that are under this folder are not used; "" if there are none."""
-    others = [facts for path in root.glob(f"*/{MANIFEST}") if (facts := _facts(path.parent)).get("file") == file.name]
-    if any(facts.get("version") == file.version for facts in others):
+    others = stores_of(root, file)
+    if any(_facts(folder).get("version") == file.version for folder in others):
         return f"The store of {file.name} that is here is not used: it was made by other rules, or has other columns."
     return f"The store of another version of {file.name} is not used." if others else ""
 

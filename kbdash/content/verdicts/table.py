@@ -1,7 +1,10 @@
 """The table of a store's verdicts, made of those that are kept."""
 
 import os
+import shutil
+from collections.abc import Iterable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +13,7 @@ import pyarrow.parquet as pq
 from kbdash.content.store.finished import Store
 from kbdash.content.store.layout import SCHEMAS, table_path
 from kbdash.content.verdicts.examiner import Verdict
-from kbdash.content.verdicts.kept import KeptVerdicts
+from kbdash.content.verdicts.kept import FILE, KeptVerdicts
 
 TABLE = "verdicts"
 
@@ -33,10 +36,23 @@ def write_verdicts(store: Store) -> None:
 
 
 def renew_verdicts(store: Store) -> None:
-    """Write the table again if it has other columns than one that is written today."""
+    """Write the table again if it cannot be read or has other columns than one that is written today."""
     path = table_path(store.folder, TABLE)
-    if path.exists() and not pq.read_schema(path).equals(SCHEMAS[TABLE]):
+    try:
+        as_today = not path.exists() or pq.read_schema(path).equals(SCHEMAS[TABLE])
+    except (OSError, pa.ArrowException):
+        as_today = False
+    if not as_today:
         write_verdicts(store)
+
+
+def inherit_verdicts(store: Store, others: Iterable[Path]) -> None:
+    """Begin a new store with the verdicts of the latest other one of its file: they are about texts, not versions."""
+    known = [other / FILE for other in others if other != store.folder and (other / FILE).exists()]
+    if known and not (store.folder / FILE).exists():
+        with suppress(OSError):
+            shutil.copyfile(max(known, key=lambda path: path.stat().st_mtime), store.folder / FILE)
+            write_verdicts(store)
 
 
 def _rows(text: int, verdict: Verdict) -> list[dict[str, Any]]:
