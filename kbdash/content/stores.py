@@ -92,7 +92,8 @@ class Stores:
         work = WorkFolder(self._cache_root, folder_name(file))
         progress = work.progress()
         known = self._build_rate(self._files.values())
-        if progress is None:
+        # A store that was finished and is gone since is none.
+        if progress is None or (progress.phase == "done" and not work.busy()):
             note = why_unused(self._location.root, file)
             return ContentState("absent", cost_bytes=file.size, note=note, rate=known)
         name: StateName = "building" if work.busy() else "absent"

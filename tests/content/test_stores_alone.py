@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -111,6 +112,15 @@ def test_a_store_made_by_other_rules_is_built_again(tmp_path: Path, monkeypatch:
     monkeypatch.setitem(RULES, "program", "0")
     new = made.store(tmp_path)
     assert (old.manifest.rules["program"], new.manifest.rules["program"]) == ("1", "0")
+
+
+def test_a_store_that_was_finished_and_is_gone_is_none(tmp_path: Path) -> None:
+    made = Made([Sent(1, b"a")])
+    shutil.rmtree(made.store(tmp_path).folder)
+    shelf = Shelf(tmp_path)
+    shelf._files = {"made": made.order(tmp_path).file}
+    state = shelf.state("made")
+    assert (state.state, state.share, state.bytes) == ("absent", 0.0, 0)
 
 
 def checked(store: Store, file: ByteSource, **wrong: Any) -> int:
