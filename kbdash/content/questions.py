@@ -119,7 +119,7 @@ class Library(Stores):
 
     def at_hand(self) -> tuple[str, ...]:
         """Competitions whose store is ready."""
-        return tuple(slug for slug, file in self._files.items() if self._location.has(file))
+        return tuple(slug for slug in self._files if self._location.has(self._file(slug)))
 
     def at_hand_of(self, competitions: Sequence[str]) -> tuple[str, ...]:
         """Those of the competitions whose store is ready; ContentMissing if there is none."""
@@ -186,6 +186,8 @@ class Library(Stores):
         def make() -> TextRows:
             with store.reading_ahead():
                 rows = self._ask(competition)
+                if not store.manifest.fits(self._file(competition)):  # replaced since the store was found
+                    raise self.missing(competition)
                 return TextRows(rows, store.text_of_row, store.manifest.texts)
 
         # What a store keeps must not lead back to it: then it is freed as soon as nobody uses it.

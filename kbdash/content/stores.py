@@ -128,10 +128,9 @@ class Stores:
 
     def store(self, competition: str) -> Store | None:
         """The store of a competition, if it is at hand now."""
-        file = self._files.get(competition)
-        if file is None:
+        if competition not in self._files:
             return None
-        found = self._location.find(file)
+        found = self._location.find(self._file(competition))
         return None if found is None else self._stores.get(str(found.folder), lambda: found)
 
     def has(self, submission: Submission) -> bool:
@@ -163,7 +162,14 @@ class Stores:
             raise UnknownProblem(
                 f"There is no competition {competition}.", advice=f"There are {', '.join(self._files)}."
             )
-        return self._files[competition]
+        return self._now(self._files[competition])
+
+    def _now(self, file: DataFile) -> DataFile:
+        """The file as it is now: one in a folder may have been replaced, and no store of before holds its texts."""
+        try:
+            return self._source.bytes.listed_again(file.name)
+        except DataUnavailable:  # it is gone; whoever reads it is told
+            return file
 
     def fetched(self, competition: str) -> Store:
         """The store; waits for its download if stores come from the Hub."""

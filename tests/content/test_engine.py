@@ -33,6 +33,7 @@ from kbdash.content.store.layout import RULES
 from kbdash.content.store.text_rows import Filters
 from kbdash.content.stores import ContentMissing
 from kbdash.content.techniques import facets_of
+from kbdash.content.techniques.facets import TextFacets
 from kbdash.content.verdicts.examiner import Verdict
 from kbdash.content.verdicts.kept import FILE, KeptVerdicts
 from kbdash.database.console.content import CONTENT
@@ -498,3 +499,53 @@ def test_the_noise_of_a_file_with_every_run_counts_runs_and_tells_the_spread_per
     assert dict(shapes["ranked_runs"]) == {shape: len(each) for shape, each in spreads.items()}
     assert dict(shapes["std"]) == pytest.approx({shape: statistics.median(each) for shape, each in spreads.items()})
     assert kb.noise("trimul")["shapes"].empty
+
+
+def test_a_store_of_a_file_that_was_replaced_meanwhile_is_not_used(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "dataset")
+    settings = Settings(source=str(tmp_path / "dataset"), cache=tmp_path / "cache", query_seconds=120.0)
+    opened = Opened(open_source(settings), settings)
+    for order in opened.jobs([SLUG], tmp_path / "cache" / "content"):
+        Build(order).run()
+    opened.close()
+    engine = kbdash.connect(settings=settings)
+    counted = "select count(*) n from submissions s join content_rows r using (competition, file_row)"
+    assert engine.sql(counted)["n"][0] > 0
+    held = engine.leaderboard("trimul", facets=("load_inline",))
+    assert len(held) > 0
+    file, other = tmp_path / "dataset" / "trimul_submissions.parquet", tmp_path / "other"
+    pq.write_table(pq.read_table(file).take(list(reversed(range(pq.read_metadata(file).num_rows)))), other)
+    other.replace(file)
+    assert engine.content(SLUG).state == "absent"
+    assert "another version" in engine.content(SLUG).note
+    assert engine.content_at_hand() == ()
+    for ask in (
+        partial(engine.leaderboard, "trimul", facets=("load_inline",)),
+        partial(engine.search, "def", competition=SLUG),
+        partial(engine.origins, int(held["submission_id"][0])),
+    ):
+        with pytest.raises(ContentMissing):
+            ask()
+    with pytest.raises(QueryRefused):  # there are no tables of stores now
+        engine.sql(counted)
+    engine.close()
+
+
+def test_a_damaged_table_of_techniques_is_made_again(options: Settings) -> None:
+    engine = kbdash.connect(settings=options)
+    store = engine._content.store(SLUG)
+    assert store is not None
+    path = store.folder / "facets.parquet"
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:500]):
+        path.write_bytes(damaged)
+        assert TextFacets(store).names
+        assert pq.read_table(path).equals(pq.read_table(pa.BufferReader(whole)))
+    engine.close()
+
+
+def test_the_last_day_there_is_ends_nothing(options: Settings) -> None:
+    engine = kbdash.connect(settings=options)
+    found = [engine.search("def", competition=SLUG, until=until) for until in (None, "9999-12-31")]
+    assert found[0].equals(found[1])
+    engine.close()

@@ -59,12 +59,15 @@ def test_a_manifest_of_another_format_is_none(tmp_path: Path) -> None:
     assert Manifest.read(tmp_path) is None
 
 
-def test_a_manifest_that_lacks_something_is_none(tmp_path: Path) -> None:
+def test_a_manifest_that_lacks_something_or_holds_something_else_is_none(tmp_path: Path) -> None:
     Manifest("made.parquet", "v", 1, "made", 2, 3, 4, 5, 6, {}).write(tmp_path)
     facts = json.loads((tmp_path / MANIFEST).read_text())
-    for other in ({name: facts[name] for name in facts if name != "schemas"}, facts | {"rules": None}, [facts]):
+    without = {name: facts[name] for name in facts if name != "schemas"}
+    for other in (without, facts | {"rules": None}, facts | {"rows": "2"}, facts | {"lines": None}, [facts]):
         (tmp_path / MANIFEST).write_text(json.dumps(other))
         assert Manifest.read(tmp_path) is None
+    (tmp_path / MANIFEST).write_text("[" * 100_000)
+    assert Manifest.read(tmp_path) is None
 
 
 def test_a_store_fits_if_it_is_of_this_file_and_made_as_stores_are_made_today() -> None:
@@ -197,6 +200,9 @@ class Shelf(Stores):
 
     def store(self, competition: str) -> Store | None:
         return self.there
+
+    def _now(self, file: DataFile) -> DataFile:
+        return file
 
     def work(self, slug: str) -> WorkFolder:
         return WorkFolder(self._cache_root, stores.folder_name(self._files[slug]))

@@ -90,6 +90,7 @@ def test_verdicts_are_kept_by_text_and_version_and_survive_a_torn_line(tmp_path:
     slow: Verdict = {"status": "timed out", "rules": [], "version": "1"}
     KeptVerdicts(tmp_path).keep(b"\x01" * 32, matched)
     with (tmp_path / FILE).open("ab") as file:
+        file.write(b'[1]\n{"sha256": ["x"], "version": "1"}\n')  # not ours
         file.write(b'{"sha256": "02')  # killed in the middle
     KeptVerdicts(tmp_path).keep(b"\x03" * 32, slow)
     kept = KeptVerdicts(tmp_path)

@@ -23,7 +23,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 import pyarrow as pa
 
@@ -131,8 +131,8 @@ class Manifest:
     def read(cls, folder: Path) -> "Manifest | None":
         """The manifest of a folder; None where there is none that this version understands."""
         facts = _facts(folder)
-        whole = facts.keys() >= cls.__dataclass_fields__.keys() and isinstance(facts["rules"], dict)
-        if not whole or facts["format"] != FORMAT:
+        kinds = {name: get_origin(kind) or kind for name, kind in get_type_hints(cls).items()}
+        if not all(isinstance(facts.get(name), kind) for name, kind in kinds.items()) or facts["format"] != FORMAT:
             return None
         return cls(**{name: facts[name] for name in cls.__dataclass_fields__})
 
@@ -141,7 +141,7 @@ def _facts(folder: Path) -> dict[str, Any]:
     """The manifest of a folder as it is written; empty without one."""
     try:
         facts = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return facts if isinstance(facts, dict) else {}
 

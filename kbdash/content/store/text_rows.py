@@ -78,7 +78,7 @@ class TextRows:
         mask = _matching(self.rows, filters)
         if filters.since is not None:
             mask &= (self.at >= _micros(filters.since)) & (self.at != _UNKNOWN_TIME)
-        if filters.until is not None:
+        if filters.until is not None and filters.until < date.max:
             mask &= self.at < _micros(filters.until + timedelta(days=1))
         if filters.texts is not None:
             mask &= filters.texts[self.text]

@@ -165,9 +165,8 @@ def write_facets(folder: Path, table: pa.Table) -> None:
 
 def current_facets(folder: Path) -> pa.Table:
     """The table as it is written today: read, or rebuilt from the lines if rules or columns have changed."""
-    path = table_path(folder, TABLE)
-    if path.exists():
-        table = pq.read_table(path)
+    with suppress(OSError, pa.ArrowException):  # there is none, or it is damaged
+        table = pq.read_table(table_path(folder, TABLE))
         by_rules = (table.schema.metadata or {}).get(VERSION_KEY) == rules().version.encode()
         if by_rules and table.schema.equals(SCHEMA):
             return table

@@ -25,7 +25,7 @@ class KeptVerdicts:
             try:
                 kept = json.loads(line)
                 self._known[kept.pop("sha256"), kept["version"]] = kept
-            except (ValueError, KeyError, AttributeError):
+            except (ValueError, KeyError, TypeError, AttributeError):
                 continue
 
     def __iter__(self) -> Iterator[tuple[bytes, Verdict]]:
