@@ -24,10 +24,9 @@ from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Page
 from kbdash.engine import KernelBot
 from kbdash.errors import KbdashError
-from kbdash.terminal import until_pipe_closes
+from kbdash.terminal import INTERRUPTED, UNUSABLE, os_error_text, provide_streams, until_pipe_closes
 from kbdash.view import Ref
 
-INTERRUPTED = 130
 SHELLS = ("bash", "zsh", "fish")
 SHORT_NAMES = {"problems": "boards", "leaderboard": "top"}
 """Short names of the questions asked most."""
@@ -67,6 +66,7 @@ def program() -> None:
 
 def run(words: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code. Never shows a traceback."""
+    provide_streams()
     try:
         code = program.main(words, prog_name="kbdash", standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -82,8 +82,8 @@ def run(words: Sequence[str] | None = None) -> int:
     except SystemExit as ended:  # from commands with a parser of their own
         return ended.code if isinstance(ended.code, int) else 0
     except OSError as error:
-        say(f"{error.filename or 'The answer'} cannot be written or read: {error.strerror}.")
-        return click.UsageError.exit_code
+        say(os_error_text(error))
+        return UNUSABLE
 
 
 @contextmanager

@@ -3,5 +3,6 @@
 import sys
 
 from kbdash.deploy.command import main
+from kbdash.terminal import carried_out
 
-sys.exit(main())
+sys.exit(carried_out(main))
