@@ -124,7 +124,7 @@ class Database:
             answer = self._console.ask(text, snapshot, bounds, stores)
         try:
             frame = as_frame(answer.table)
-        except pa.ArrowException as error:
+        except (pa.ArrowException, ValueError, OverflowError) as error:
             raise QueryRefused(f"The answer is not a table: {error}", advice="Cast that column to text.") from error
         frame.attrs |= {"truncated": answer.truncated, "unavailable": missing}
         return frame

@@ -367,3 +367,9 @@ def test_times_per_shape_are_there_however_the_table_is_written(sample_folder: P
     rows = [engine.sql(f"select count(*) as n from {name}")["n"][0] for name in ("SHAPES", "shapes")]
     assert rows[0] == rows[1] > 0
     engine.close()
+
+
+def test_a_value_that_pandas_cannot_hold_is_refused_with_advice(console: KernelBot) -> None:
+    with pytest.raises(QueryRefused) as refused:
+        console.sql("select '99999-01-01'::date as day")
+    assert "Cast" in refused.value.advice
