@@ -5,7 +5,7 @@ Names are resolved by who asks: what a question is about comes as a `Where`.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from threading import Thread
@@ -30,7 +30,7 @@ from kbdash.database.questions.parameters import LARGEST_LIMIT, Day
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
 from kbdash.dataset.source import Source
-from kbdash.errors import QueryRefused
+from kbdash.errors import DataUnavailable, QueryRefused
 
 
 class SearchOptions(TypedDict, total=False):
@@ -93,8 +93,11 @@ class Library(Stores):
         self._ahead: set[str] = set()
 
     def search(self, pattern: Pattern, where: Where, options: SearchOptions) -> pd.DataFrame:
-        """One row per distinct line that holds the pattern, best first. See `search.lines.search` for `attrs`."""
-        opened = [self.opened(slug) for slug in where.competitions]
+        """One row per distinct line that holds the pattern, best first. See `search.lines.search` for `attrs`.
+
+        Of several competitions those whose store is damaged are left out: `attrs["unavailable"]` has the reasons.
+        """
+        where, opened, left_out = self._opened_of(where)
         found = lines.search(
             self._places(where, opened),
             pattern,
@@ -102,13 +105,13 @@ class Library(Stores):
             limit=options.get("limit", 100),
             seconds=self._settings.query_seconds,
         )
-        found.attrs["searched"] = list(where.competitions)
+        found.attrs |= {"searched": list(where.competitions), "unavailable": left_out}
         return found
 
     def holding(self, pattern: Pattern, line: bool, where: Where, options: SearchOptions) -> Holding:
         """The submissions that contain a pattern or, with `line`, a whole line as a search returns it."""
-        opened = [self.opened(slug) for slug in where.competitions]
-        return holding(
+        where, opened, left_out = self._opened_of(where)
+        found = holding(
             self._places(where, opened),
             pattern,
             [self.filters(each, where, options) for each in opened],
@@ -116,6 +119,7 @@ class Library(Stores):
             limit=min(max(options.get("limit", 100), 1), LARGEST_LIMIT),
             seconds=self._settings.query_seconds,
         )
+        return replace(found, unavailable=left_out)
 
     def at_hand(self) -> tuple[str, ...]:
         """Competitions whose store is ready."""
@@ -152,15 +156,17 @@ class Library(Stores):
         return relatives.relatives(opened.store, opened.held, text, user_id=submission.user_id, at=at, least=least)
 
     def steps(self, where: Where, runner: str | None, options: StepOptions) -> pd.DataFrame:
-        """Personal bests of all users as pairs, the largest gain first."""
+        """Personal bests of all users as pairs, the largest gain first; damaged stores are left out as in a search."""
         gained = options.get("gained")
-        opened = [self.opened(slug) for slug in where.competitions]
-        return steps.steps(
+        where, opened, left_out = self._opened_of(where)
+        found = steps.steps(
             [(each.store, each.held.on_board(where.problem, runner, where.users)) for each in opened],
             least_gain=options.get("least_gain", 0.1),
             limit=options.get("limit", 100),
             gained=None if gained is None else lambda store: self.facets_of(store).holding(gained),
         )
+        found.attrs["unavailable"] = left_out
+        return found
 
     def facets_of(self, store: Store) -> TextFacets:
         """Which texts of a store use which techniques."""
@@ -192,6 +198,19 @@ class Library(Stores):
 
         # What a store keeps must not lead back to it: then it is freed as soon as nobody uses it.
         return OpenStore(store, store.derived(TextRows, make))
+
+    def _opened_of(self, where: Where) -> tuple[Where, list[OpenStore], dict[str, str]]:
+        """What a question is about without the damaged ones of several stores, their stores, and why others are not."""
+        opened: dict[str, OpenStore] = {}
+        left_out: dict[str, str] = {}
+        for slug in where.competitions:
+            try:
+                opened[slug] = self.opened(slug)
+            except DataUnavailable as error:
+                left_out[slug] = f"{error} {error.advice}"
+                if len(left_out) == len(where.competitions):
+                    raise
+        return replace(where, competitions=tuple(opened)), list(opened.values()), left_out
 
     def open_ahead(self) -> None:
         """Open the stores at hand in the background, each once, so that the first question need not wait for it."""

@@ -41,7 +41,7 @@ from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
-from kbdash.errors import KbdashError, QueryRefused, UnknownProblem, UnknownUser
+from kbdash.errors import DataUnavailable, KbdashError, QueryRefused, UnknownProblem, UnknownUser
 from tests.content.test_noise import plain
 from tests.hub import LoopbackHub
 
@@ -549,3 +549,27 @@ def test_the_last_day_there_is_ends_nothing(options: Settings) -> None:
     found = [engine.search("def", competition=SLUG, until=until) for until in (None, "9999-12-31")]
     assert found[0].equals(found[1])
     engine.close()
+
+
+def test_of_several_stores_a_damaged_one_is_left_out_and_named(options: Settings, tmp_path: Path) -> None:
+    shutil.copytree(options.cache, tmp_path / "cache")
+    whole = kbdash.connect(settings=options)
+    engine = kbdash.connect(settings=replace(options, cache=tmp_path / "cache"))
+    store = engine._content.store(SLUG)
+    assert store is not None
+    with (store.folder / "runs.parquet").open("r+b") as file:
+        file.truncate(300)
+    [other] = [slug for slug in engine.content_at_hand() if slug != SLUG]
+    found = engine.search("def")
+    assert list(found.attrs["unavailable"]) == [SLUG]
+    assert "build it again" in found.attrs["unavailable"][SLUG]
+    assert found.equals(whole.search("def", competition=other))
+    held = engine.holding("def")
+    assert (list(held.unavailable), held.total) == ([SLUG], whole.holding("def", competition=other).total)
+    steps = engine.steps()
+    assert list(steps.attrs["unavailable"]) == [SLUG]
+    assert steps.equals(whole.steps(competition=other))
+    with pytest.raises(DataUnavailable, match="runs"):
+        engine.search("def", competition=SLUG)
+    for each in (whole, engine):
+        each.close()

@@ -1,7 +1,7 @@
 """Submissions that contain a search result: the fastest, counts per week, and users' bests with and without it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -26,13 +26,14 @@ BESTS = ("competition", "problem", "runner", "user_id", "user_name", "submission
 class Holding:
     """`submissions`: the fastest that hold it, of `total`; `weeks`: per week (its Monday, UTC) how many submissions and
     users held it, and how many users for the first time; `bests`: every user's best on each board and runner where
-    somebody's best holds it. Scores are seconds."""
+    somebody's best holds it; `unavailable`: competitions that are left out, with the reason. Scores are seconds."""
 
     submissions: pd.DataFrame
     weeks: pd.DataFrame
     bests: pd.DataFrame
     total: int
     users: int
+    unavailable: Mapping[str, str] = field(default_factory=dict)
 
 
 def whole_line(line: str) -> Pattern:

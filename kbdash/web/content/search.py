@@ -104,6 +104,7 @@ def _examples() -> None:
 def _results(view: SearchView) -> None:
     asked = hits.options(view)
     found = answers.search(view.q, limit=view.top, **asked)
+    widgets.left_out(found)
     if found.empty:
         widgets.nothing("No line holds that, among the submissions that these filters leave.", key="search")
         return

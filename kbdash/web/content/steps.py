@@ -79,6 +79,7 @@ def options(view: StepsView) -> dict[str, Any]:
 
 def _steps(view: StepsView) -> None:
     found = answers.steps(view.problem, view.runner, **options(view))
+    widgets.left_out(found)
     if found.empty:
         widgets.nothing("No step is that large, among those that these filters leave.", key="steps")
         return
