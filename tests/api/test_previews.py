@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -15,15 +16,18 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+import kbdash
 from kbdash.api.preview import LinkPreviews, Previews
 from kbdash.api.preview.serving import tags
-from kbdash.api.preview.summary import PLAIN, Preview, fallback
+from kbdash.api.preview.summary import PLAIN, Preview, fallback, preview_of
 from kbdash.dataset import page_paths
 from kbdash.dataset.catalog import COMPETITIONS
+from kbdash.dataset.config import Settings
 from kbdash.engine import KernelBot
 from kbdash.errors import DataUnavailable
 from kbdash.units import person, time_text, unit_for
-from kbdash.view import PAGES
+from kbdash.view import PAGES, CompetitionView
+from tests.api.asked import BOARD
 from tests.api.conftest import Ask
 
 HOSTILE = '</title><script>alert(1)</script>" onload="x'
@@ -66,6 +70,19 @@ def test_a_board_names_the_first_three_and_has_their_picture(ask: Ask, kb: Kerne
     assert picture.headers["content-type"] == "image/png"
     assert Image.open(io.BytesIO(picture.content)).size == (1200, 630)
     assert ask(head.meta["og:image"], headers={"If-None-Match": picture.headers["etag"]}).status_code == 304
+
+
+def test_a_board_narrowed_to_techniques_is_the_one_of_the_page(sample_cache: Path, store: None) -> None:
+    kb = kbdash.connect(settings=Settings(source="sample", cache=sample_cache))
+    techniques = kb.techniques(BOARD)
+    name = techniques.loc[techniques["users"] < techniques["users"].max(), "facet"].iloc[0]
+    for facets, words in (((name,), f"with {name}"), ((f"!{name}",), f"without {name}")):
+        view = CompetitionView(problem=BOARD, facets=facets)
+        board = kb.leaderboard(BOARD, runner=kb.board(BOARD).runners[0], facets=facets)
+        shown = preview_of(kb, kb.find(BOARD)[0], view)
+        assert f" {words}: 1. " in shown.title
+        assert shown.sentence.startswith(f"{len(board)} user")
+    kb.close()
 
 
 def test_every_kind_of_page_has_a_title_of_its_own(ask: Ask, kb: KernelBot) -> None:

@@ -21,6 +21,7 @@ from kbdash.view import (
     View,
     view_at,
 )
+from kbdash.view.values import facet_words
 
 MOST_LINES = 8
 _LONGEST_NAME = 40
@@ -109,9 +110,11 @@ def _board(kb: KernelBot, slug: str, view: CompetitionView) -> Preview:
     problem = kb.find(view.problem, slug)[1] if view.problem else next(iter(names), "")
     runner = _runner(kb, slug, problem, view.runner)
     board = kb.leaderboard(
-        problem, competition=slug, runner=runner, since=view.since, until=view.until, flagged=not view.hide_flagged
-    )
+        problem, competition=slug, runner=runner, since=view.since, until=view.until, flagged=not view.hide_flagged,
+        facets=view.facets,
+    )  # fmt: skip
     where = f"{clean(problem)} on {clean(runner_name(runner))}" if runner else clean(problem)
+    where += f" {', '.join(map(facet_words, view.facets))}" * bool(view.facets)
     if board.empty:
         return Preview(where, "No ranked submission.")
     best = float(board["score"].iloc[0])
