@@ -29,6 +29,14 @@ class _MovedOnError(Exception):
     """A file appeared or disappeared while a question about all files was answered, so the answer is not cached."""
 
 
+class _IncompleteError(Exception):
+    """Competitions are missing from an answer: it is shown but not cached, because what is wrong may pass."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__()
+        self.answer = answer
+
+
 def _version(kb: KernelBot) -> tuple[str, ...]:
     """The version of an answer: it changes when a file becomes readable, so that answers without the file expire."""
     return (kb.source.version, *kb.readable())
@@ -57,8 +65,11 @@ def memoised(
             key = key_of(version, method.__name__, *said)
             waiting = nullcontext() if key in shared else st.spinner("Reading the dataset")
             asked = partial(method, kb, *args, **kwargs)
-            with suppress(_MovedOnError), waiting:
-                return cast(T, shared.get(key, partial(_answer, kb, version, holds_for, asked)))
+            try:
+                with suppress(_MovedOnError), waiting:
+                    return cast(T, shared.get(key, partial(_answer, kb, version, holds_for, asked)))
+            except _IncompleteError as incomplete:
+                return cast(T, incomplete.answer)
 
     return ask
 
@@ -86,6 +97,8 @@ def _answer(
     answer = ask()
     if version != holds_for(kb):
         raise _MovedOnError
+    if getattr(answer, "attrs", {}).get("unavailable") or getattr(answer, "unavailable", None):
+        raise _IncompleteError(answer)
     return answer
 
 

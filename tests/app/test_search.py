@@ -1,6 +1,7 @@
 """The search page: results and where they lead, filters in the link, bad patterns, and the page without a store."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +155,21 @@ def test_without_a_store_the_page_says_what_it_takes_and_whom_to_ask(
     app = open_app("trimul", tab="techniques")
     assert "from the Hub" in words(app)
     assert app.button(key="store-build-trimul").label == "Build it now"
+
+
+def test_what_is_left_out_of_a_search_comes_back_once_it_can_be_read(
+    environment: pytest.MonkeyPatch, sample_cache: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(sample_cache, tmp_path / "cache")
+    environment.setenv("KBDASH_SOURCE", "sample")
+    environment.setenv("KBDASH_CACHE", str(tmp_path / "cache"))
+    [runs] = (tmp_path / "cache" / "content").glob("helion*/runs.parquet")
+    whole = runs.read_bytes()
+    runs.write_bytes(whole[:300])
+    for page, asked in (("search", {"q": "def"}), ("steps", {})):
+        assert "Helion is left out" in plain(words(open_app(page, **asked)))
+    runs.write_bytes(whole)
+    for page, asked in (("search", {"q": "def"}), ("steps", {})):
+        app = open_app(page, **asked)
+        assert healthy(app)
+        assert "left out" not in words(app)

@@ -114,7 +114,8 @@ def _board(kb: KernelBot, slug: str, view: CompetitionView) -> Preview:
         facets=view.facets,
     )  # fmt: skip
     where = f"{clean(problem)} on {clean(runner_name(runner))}" if runner else clean(problem)
-    where += f" {', '.join(map(facet_words, view.facets))}" * bool(view.facets)
+    if view.facets:
+        where += " " + ", ".join(map(facet_words, view.facets))
     if board.empty:
         return Preview(where, "No ranked submission.")
     best = float(board["score"].iloc[0])
