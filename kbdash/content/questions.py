@@ -30,7 +30,7 @@ from kbdash.database.questions.parameters import LARGEST_LIMIT, Day
 from kbdash.dataset.config import Settings
 from kbdash.dataset.model import Submission
 from kbdash.dataset.source import Source
-from kbdash.errors import DataUnavailable, QueryRefused
+from kbdash.errors import CorruptData, QueryRefused
 
 
 class SearchOptions(TypedDict, total=False):
@@ -206,7 +206,7 @@ class Library(Stores):
         for slug in where.competitions:
             try:
                 opened[slug] = self.opened(slug)
-            except DataUnavailable as error:
+            except CorruptData as error:  # (a server that does not answer is waited for once, not for each of them)
                 left_out[slug] = f"{error} {error.advice}"
                 if len(left_out) == len(where.competitions):
                     raise

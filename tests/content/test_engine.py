@@ -41,7 +41,7 @@ from kbdash.dataset.catalog import IMPOSSIBLE_SECONDS
 from kbdash.dataset.config import DATASET, Settings
 from kbdash.dataset.source import open_source
 from kbdash.engine import KernelBot
-from kbdash.errors import DataUnavailable, KbdashError, QueryRefused, UnknownProblem, UnknownUser
+from kbdash.errors import CorruptData, DataUnavailable, KbdashError, QueryRefused, UnknownProblem, UnknownUser
 from tests.content.test_noise import plain
 from tests.hub import LoopbackHub
 
@@ -569,7 +569,19 @@ def test_of_several_stores_a_damaged_one_is_left_out_and_named(options: Settings
     steps = engine.steps()
     assert list(steps.attrs["unavailable"]) == [SLUG]
     assert steps.equals(whole.steps(competition=other))
-    with pytest.raises(DataUnavailable, match="runs"):
+    with pytest.raises(CorruptData, match="runs"):
         engine.search("def", competition=SLUG)
-    for each in (whole, engine):
+
+    asked = []
+
+    def silent(slug: str) -> pd.DataFrame:
+        asked.append(slug)
+        raise DataUnavailable("It did not answer in time.", advice="Retry.")
+
+    late = kbdash.connect(settings=options)
+    late._content._ask = silent
+    with pytest.raises(DataUnavailable, match="in time"):
+        late.search("def")
+    assert len(asked) == 1
+    for each in (whole, engine, late):
         each.close()

@@ -68,9 +68,9 @@ class Store:
         except OSError as error:
             if error.errno == ENOSPC:
                 raise DataUnavailable(f"No disk space to open {self.folder.name}.", advice="Free some.") from error
-            raise DataUnavailable(f"{self.folder.name}: the table {table} cannot be read.", advice=_DAMAGED) from error
+            raise CorruptData(f"{self.folder.name}: the table {table} cannot be read.", advice=_DAMAGED) from error
         except pa.ArrowException as error:
-            raise DataUnavailable(f"{self.folder.name}: the table {table} cannot be read.", advice=_DAMAGED) from error
+            raise CorruptData(f"{self.folder.name}: the table {table} cannot be read.", advice=_DAMAGED) from error
 
     def _column(self, table: str, name: str) -> Ints:
         with self._reading(table):
